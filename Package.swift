@@ -1,0 +1,123 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A library target and the arrows that may leave it.
+func room(_ name: String, _ arrows: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: arrows, swiftSettings: settings)
+}
+
+/// The tests of one room, or of several at once.
+func tests(_ name: String, _ arrows: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: arrows + ["TestSupport"], swiftSettings: settings)
+}
+
+func product(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package)
+}
+
+let package = Package(
+    name: "tidegate",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "tidegate", targets: ["tidegate"])],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    ],
+    targets: [
+        // Languages
+        room("Errors"),
+        room("BSON", ["Errors"]),
+        room("SQL", ["Errors"]),
+        .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+        room("MQL", ["BSON", "CPCRE2", "Errors"]),
+
+        // Core
+        room("Schemas", ["MQL", "BSON", "Errors"]),
+        room("Rules", ["Schemas", "MQL", "BSON", "Errors"]),
+        room("QueryCompiler", ["Rules", "MQL", "SQL", "BSON", "Errors"]),
+        room("Accounts", ["SQL", "BSON", "Errors", product("Crypto", "swift-crypto"), product("CryptoExtras", "swift-crypto")]),
+        room("AppDefinition", ["Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]),
+
+        // Devices
+        room("Threading"),
+        room(
+            "Observability",
+            ["Errors", product("Logging", "swift-log"), product("Metrics", "swift-metrics")]),
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "CEpoll"),
+        room("Postgres", ["CLibpq", "CEpoll", "SQL", "Threading", "Observability", "Errors"]),
+        room("Migrations", ["Postgres", "SQL", "Errors", product("Crypto", "swift-crypto")]),
+
+        // Services
+        room(
+            "Services",
+            [
+                "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON", "Postgres",
+                "Observability", "Errors",
+                product("AsyncHTTPClient", "async-http-client"),
+                product("JWTKit", "jwt-kit"),
+                product("Crypto", "swift-crypto"),
+                product("NIOCore", "swift-nio"),
+                product("NIOFoundationCompat", "swift-nio"),
+                product("ServiceLifecycle", "swift-service-lifecycle"),
+            ]),
+
+        // Doors
+        room(
+            "HTTPGateway",
+            [
+                "Services", "AppDefinition", "Accounts", "MQL", "BSON", "Observability", "Errors",
+                product("Hummingbird", "hummingbird"),
+                product("HummingbirdTLS", "hummingbird"),
+                product("HummingbirdHTTP2", "hummingbird"),
+                product("NIOCore", "swift-nio"),
+                product("NIOSSL", "swift-nio-ssl"),
+                product("HTTPTypes", "swift-http-types"),
+                product("Logging", "swift-log"),
+            ]),
+
+        // Command line
+        .executableTarget(
+            name: "tidegate",
+            dependencies: [
+                "HTTPGateway", "Services", "Migrations", "Postgres", "SQL", "AppDefinition", "Accounts", "BSON",
+                "MQL", "QueryCompiler", "Observability", "Errors",
+                product("ArgumentParser", "swift-argument-parser"),
+                product("Configuration", "swift-configuration"),
+                product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("X509", "swift-certificates"),
+                product("SwiftASN1", "swift-asn1"),
+                product("Crypto", "swift-crypto"),
+                product("Logging", "swift-log"),
+                product("NIOCore", "swift-nio"),
+                product("NIOSSL", "swift-nio-ssl"),
+            ],
+            swiftSettings: settings),
+
+        // Tests
+        .target(
+            name: "TestSupport", dependencies: ["BSON", "Errors"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

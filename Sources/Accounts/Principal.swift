@@ -1,0 +1,53 @@
+public import BSON
+
+/// The caller of one request.
+public enum Principal: Sendable {
+    /// Rules, filters and schemas do not apply.
+    case system
+    case user(UserProfile)
+}
+
+/// What rules and answers may know of a user.
+public struct UserProfile: Sendable {
+    public enum Kind: String, Sendable {
+        case normal
+        case server
+    }
+
+    /// One way in which the user logs in.
+    public struct Identity: Sendable, Hashable {
+        public let id: String
+        /// `local-userpass`, `anon-user`, `api-key`, `custom-token` …
+        public let providerType: String
+        /// 24 hexadecimal digits.
+        public let providerID: String
+        /// What the provider said of the user: `{email: …}`.
+        public let data: BSONDocument
+
+        public init(id: String, providerType: String, providerID: String, data: BSONDocument) {
+            self.id = id
+            self.providerType = providerType
+            self.providerID = providerID
+            self.data = data
+        }
+    }
+
+    /// 24 hexadecimal digits.
+    public let id: String
+    public let kind: Kind
+    /// The union of all identities' data.
+    public let data: BSONDocument
+    /// The custom-user-data document, when the app has one for this user.
+    public let customData: BSONDocument?
+    public let identities: [Identity]
+
+    public init(
+        id: String, kind: Kind, data: BSONDocument, customData: BSONDocument?, identities: [Identity]
+    ) {
+        self.id = id
+        self.kind = kind
+        self.data = data
+        self.customData = customData
+        self.identities = identities
+    }
+}

@@ -1,0 +1,26 @@
+public import Accounts
+public import MQL
+public import Rules
+
+/// What travels with one request from the door to the database.
+public struct CallContext: Sendable {
+    public let app: AppSnapshot
+    public let principal: Principal
+    /// What `%%request` expands to; nil outside HTTP.
+    public let request: RuleRequest?
+    /// When the answer is due.
+    public let deadline: ContinuousClock.Instant
+    /// 24 hexadecimal digits, also in `X-Appservices-Request-Id`.
+    public let requestID: String
+
+    public init(
+        app: AppSnapshot, principal: Principal, request: RuleRequest?,
+        deadline: ContinuousClock.Instant, requestID: String
+    ) {
+        self.app = app
+        self.principal = principal
+        self.request = request
+        self.deadline = deadline
+        self.requestID = requestID
+    }
+}

@@ -1,0 +1,4 @@
+
+
+/// Placeholder until the app registry lands.
+public struct AppSnapshot: Sendable {}

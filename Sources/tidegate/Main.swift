@@ -1,0 +1,4 @@
+@main
+struct Tidegate {
+    static func main() { print("tidegate") }
+}
