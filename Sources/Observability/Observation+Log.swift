@@ -1,0 +1,77 @@
+import Errors
+import Logging
+
+extension Observation {
+    /// Writes the observation as one structured line.
+    ///
+    /// Requests log at `debug` unless they failed inside, so that a busy gateway's log stays readable; the
+    /// door's access log is a setting of its own.
+    func write(to logger: Logger) {
+        switch self {
+        case .requestFinished(let method, let route, let status, let duration, let requestID):
+            logger.log(
+                level: status >= 500 ? .warning : .debug, "request finished",
+                metadata: [
+                    "method": .string(method), "route": .string(route), "status": .stringConvertible(status),
+                    "ms": .milliseconds(duration), "request_id": .string(requestID),
+                ])
+        case .internalError(let error, let requestID):
+            var metadata: Logger.Metadata = [
+                "code": .string(error.code.rawValue), "message": .string(error.message),
+            ]
+            if let requestID { metadata["request_id"] = .string(requestID) }
+            if let cause = error.cause { metadata["cause"] = .string(String(describing: cause)) }
+            logger.error("internal error", metadata: metadata)
+        case .slowStatement(let sql, let duration):
+            logger.warning(
+                "slow statement", metadata: ["sql": .string(sql), "ms": .milliseconds(duration)])
+        case .unmappedSQLState(let state, let message):
+            logger.error(
+                "unmapped SQLSTATE", metadata: ["sqlstate": .string(state), "message": .string(message)])
+        case .connectionOpened(let connections):
+            logger.debug(
+                "database connection opened", metadata: ["connections": .stringConvertible(connections)])
+        case .connectionLost(let reason):
+            logger.warning("database connection lost", metadata: ["reason": .string(reason)])
+        case .connectFailed(let reason, let attempt, let retryIn):
+            logger.error(
+                "database connection failed",
+                metadata: [
+                    "reason": .string(reason), "attempt": .stringConvertible(attempt),
+                    "retry_ms": .milliseconds(retryIn),
+                ])
+        case .poolExhausted(let waiting, let connections):
+            logger.warning(
+                "no database connection free",
+                metadata: [
+                    "waiting": .stringConvertible(waiting), "connections": .stringConvertible(connections),
+                ])
+        case .statementCancelled(let sql):
+            logger.info("statement cancelled", metadata: ["sql": .string(sql)])
+        case .databaseNotice(let text):
+            logger.debug("database notice", metadata: ["message": .string(text)])
+        case .migrationApplied(let number, let name, let duration):
+            logger.notice(
+                "migration applied",
+                metadata: [
+                    "number": .stringConvertible(number), "name": .string(name),
+                    "ms": .milliseconds(duration),
+                ])
+        case .configurationReloaded(let app, let version):
+            logger.notice(
+                "configuration reloaded", metadata: ["app": .string(app), "version": .string(version)])
+        case .configurationRefused(let app, let reason):
+            logger.error("configuration refused", metadata: ["app": .string(app), "reason": .string(reason)])
+        case .lifecycle(let part, let event):
+            logger.info("lifecycle", metadata: ["part": .string(part), "event": .string(event)])
+        }
+    }
+}
+
+extension Logger.MetadataValue {
+    /// A duration as milliseconds with three decimals at most.
+    fileprivate static func milliseconds(_ duration: Duration) -> Self {
+        let microseconds = duration / .microseconds(1)
+        return .stringConvertible((microseconds.rounded()) / 1000)
+    }
+}
