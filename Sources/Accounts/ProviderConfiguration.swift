@@ -1,0 +1,167 @@
+/// One way of logging in, as an app's definition allows it.
+///
+/// Source: `reference/app-config.md` §4.1; `reference/client-api.md` §3.2.
+public struct ProviderConfiguration: Sendable, Hashable {
+    /// The providers that an app can name.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case anonymous = "anon-user"
+        case emailPassword = "local-userpass"
+        case apiKey = "api-key"
+        case customToken = "custom-token"
+        case customFunction = "custom-function"
+        case google = "oauth2-google"
+        case facebook = "oauth2-facebook"
+        case apple = "oauth2-apple"
+    }
+
+    /// What only one kind of provider is told.
+    public enum Settings: Sendable, Hashable {
+        case none
+        case emailPassword(EmailPasswordSettings)
+        case customToken(CustomTokenSettings)
+        /// The function whose answer is the identity.
+        case customFunction(name: String)
+        case oauth(OAuthSettings)
+    }
+
+    public let kind: Kind
+    /// A disabled provider refuses every login, as an absent one does.
+    public let disabled: Bool
+    public let settings: Settings
+    /// What of a token becomes the user's data.
+    public let metadataFields: [MetadataField]
+
+    public init(
+        kind: Kind, disabled: Bool = false, settings: Settings = .none, metadataFields: [MetadataField] = []
+    ) {
+        self.kind = kind
+        self.disabled = disabled
+        self.settings = settings
+        self.metadataFields = metadataFields
+    }
+
+    /// The name in URLs and in the map of providers, which is the type's.
+    public var name: String { kind.rawValue }
+}
+
+/// How email/password users are confirmed and reset.
+public struct EmailPasswordSettings: Sendable, Hashable {
+    public var autoConfirm: Bool
+    public var runConfirmationFunction: Bool
+    public var confirmationFunctionName: String?
+    public var emailConfirmationURL: String?
+    public var confirmEmailSubject: String?
+    public var runResetFunction: Bool
+    public var resetFunctionName: String?
+    public var resetPasswordURL: String?
+    public var resetPasswordSubject: String?
+
+    public init(
+        autoConfirm: Bool = false, runConfirmationFunction: Bool = false,
+        confirmationFunctionName: String? = nil, emailConfirmationURL: String? = nil,
+        confirmEmailSubject: String? = nil, runResetFunction: Bool = false,
+        resetFunctionName: String? = nil, resetPasswordURL: String? = nil,
+        resetPasswordSubject: String? = nil
+    ) {
+        self.autoConfirm = autoConfirm
+        self.runConfirmationFunction = runConfirmationFunction
+        self.confirmationFunctionName = confirmationFunctionName
+        self.emailConfirmationURL = emailConfirmationURL
+        self.confirmEmailSubject = confirmEmailSubject
+        self.runResetFunction = runResetFunction
+        self.resetFunctionName = resetFunctionName
+        self.resetPasswordURL = resetPasswordURL
+        self.resetPasswordSubject = resetPasswordSubject
+    }
+}
+
+/// Which foreign tokens are believed.
+public struct CustomTokenSettings: Sendable, Hashable {
+    /// The algorithms that a foreign token may be signed with.
+    public enum Algorithm: String, Sendable, Hashable, CaseIterable {
+        case hs256 = "HS256"
+        case rs256 = "RS256"
+    }
+
+    /// Where the keys come from.
+    public enum Keys: Sendable, Hashable {
+        /// Names of secrets; at most three.
+        case secrets([String])
+        /// The address of a JWK set, fetched and kept.
+        case jwkURI(String)
+    }
+
+    public let algorithm: Algorithm
+    public let keys: Keys
+    /// Accepted audiences; empty means the client app id alone.
+    public let audience: [String]
+    /// One of ``audience`` is enough; otherwise the token must name all.
+    public let requireAnyAudience: Bool
+
+    public init(algorithm: Algorithm, keys: Keys, audience: [String] = [], requireAnyAudience: Bool = false) {
+        self.algorithm = algorithm
+        self.keys = keys
+        self.audience = audience
+        self.requireAnyAudience = requireAnyAudience
+    }
+}
+
+/// What an OAuth provider is told.
+public struct OAuthSettings: Sendable, Hashable {
+    public let clientID: String?
+    /// The name of the secret that holds the client secret.
+    public let clientSecretName: String?
+    public let openID: Bool
+    public let redirectURIs: [String]
+    public let domainRestrictions: [String]
+
+    public init(
+        clientID: String?, clientSecretName: String?, openID: Bool, redirectURIs: [String],
+        domainRestrictions: [String]
+    ) {
+        self.clientID = clientID
+        self.clientSecretName = clientSecretName
+        self.openID = openID
+        self.redirectURIs = redirectURIs
+        self.domainRestrictions = domainRestrictions
+    }
+}
+
+/// A claim that becomes a field of the user's data.
+public struct MetadataField: Sendable, Hashable {
+    /// A login without the claim is refused.
+    public let required: Bool
+    /// The claim's path: dots descend, a backslash takes the next character as it is.
+    public let name: String
+    /// The key in the user's data; ``name`` when nil.
+    public let fieldName: String?
+
+    public init(required: Bool, name: String, fieldName: String? = nil) {
+        self.required = required
+        self.name = name
+        self.fieldName = fieldName
+    }
+
+    /// The steps of ``name``: `a\.b.c` becomes `["a.b", "c"]`.
+    public var path: [String] {
+        var steps: [String] = []
+        var step = ""
+        var escaped = false
+        for character in name {
+            if escaped {
+                step.append(character)
+                escaped = false
+            } else if character == "\\" {
+                escaped = true
+            } else if character == "." {
+                steps.append(step)
+                step = ""
+            } else {
+                step.append(character)
+            }
+        }
+        if escaped { step.append("\\") }
+        steps.append(step)
+        return steps
+    }
+}
