@@ -37,7 +37,8 @@ public enum UpdateAction: Sendable {
     case pop(PopEnd)
     case pull(PullCondition)
     case pullAll([BSONValue])
-    case bit(BitOperator, BSONValue)
+    /// `{$bit: {a: {and: 5, or: 2}}}`: operators with int or long operands, in order.
+    case bit([BitOperation])
 }
 
 public enum CurrentDateType: Sendable {
@@ -48,6 +49,17 @@ public enum CurrentDateType: Sendable {
 public enum PopEnd: Sendable {
     case first
     case last
+}
+
+/// One operator of `$bit` with its operand, an int or a long.
+public struct BitOperation: Sendable, Hashable {
+    public let bitOperator: BitOperator
+    public let operand: BSONValue
+
+    public init(_ bitOperator: BitOperator, _ operand: BSONValue) {
+        self.bitOperator = bitOperator
+        self.operand = operand
+    }
 }
 
 public enum BitOperator: String, Sendable {
