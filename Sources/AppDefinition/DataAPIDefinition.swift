@@ -1,0 +1,33 @@
+public import BSON
+
+/// The settings of the Data API.
+///
+/// Source: `reference/data-api.md` §6.1; `reference/app-config.md` §7.
+public struct DataAPIDefinition: Sendable, Hashable {
+    /// As whom requests run.
+    public enum Identity: Sendable, Hashable {
+        /// As the caller says who it is.
+        case caller
+        case system
+        case user(id: String)
+        /// A function decides; not served yet, so that requests are refused.
+        case script(source: String)
+    }
+
+    public let isDisabled: Bool
+    /// `v1`, `beta`; ascending.
+    public let versions: [String]
+    public let returnType: ReturnType
+    public let identity: Identity
+    /// A rule expression that must hold for the request; empty for none.
+    public let canEvaluate: BSONDocument
+    public let validation: RequestValidation
+    public let createsUserOnAuth: Bool
+    public let fetchesCustomUserData: Bool
+    public let logsArguments: Bool
+
+    /// Whether a version in the URL is served: `beta` is an older name of `v1`.
+    public func serves(version: String) -> Bool {
+        !isDisabled && (versions.isEmpty ? version == "v1" : versions.contains(version))
+    }
+}

@@ -1,0 +1,56 @@
+public import BSON
+
+/// A function's settings and source.
+///
+/// Source: `reference/functions.md` §1; `reference/app-config.md` §6.
+public struct FunctionDefinition: Sendable, Hashable {
+    /// The name with slashes for folders: `endpoint/hello`.
+    public let name: String
+    /// Only other functions, triggers and endpoints may call it.
+    public let isPrivate: Bool
+    /// Rules do not apply to what it does.
+    public let runsAsSystem: Bool
+    /// Always this user; nil for the caller.
+    public let runsAsUserID: String?
+    /// The source of a function that says as whom it runs.
+    public let runsAsUserScript: String?
+    /// A rule expression that must hold for a caller; empty for none.
+    public let canEvaluate: BSONDocument
+    /// Arguments stay out of the log.
+    public let hidesArguments: Bool
+    /// JavaScript.
+    public let source: String
+}
+
+/// A custom HTTPS endpoint.
+///
+/// Source: `reference/data-api.md` §9; `reference/app-config.md` §7.
+public struct EndpointDefinition: Sendable, Hashable {
+    /// Begins with a slash.
+    public let route: String
+    /// `GET POST PUT PATCH DELETE` or `*`.
+    public let httpMethod: String
+    public let functionName: String
+    public let validation: RequestValidation
+    /// The function's result is the answer's body.
+    public let respondsWithResult: Bool
+    public let returnType: ReturnType
+    public let fetchesCustomUserData: Bool
+    public let createsUserOnAuth: Bool
+    public let isDisabled: Bool
+}
+
+/// How a request proves that it may be made at all, beside the caller's own credentials.
+public enum RequestValidation: Sendable, Hashable {
+    case none
+    /// `?secret=…` equals the secret of this name.
+    case secretAsQueryParameter(secretName: String)
+    /// `X-Hook-Signature` is an HMAC of the body under the secret of this name.
+    case payloadSignature(secretName: String)
+}
+
+/// The form of an answer when the request asks for none.
+public enum ReturnType: String, Sendable, Hashable {
+    case json = "JSON"
+    case extendedJSON = "EJSON"
+}

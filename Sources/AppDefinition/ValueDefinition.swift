@@ -1,0 +1,14 @@
+public import BSON
+
+/// A named value that rules and functions read.
+public struct ValueDefinition: Sendable, Hashable {
+    /// Where the content stands.
+    public enum Content: Sendable, Hashable {
+        case plain(BSONValue)
+        /// In the secret of this name.
+        case secret(name: String)
+    }
+
+    public let name: String
+    public let content: Content
+}

@@ -1,0 +1,93 @@
+public import Accounts
+public import AppDefinition
+public import BSON
+public import MQL
+public import Rules
+public import Schemas
+
+/// One app at one version, as requests see it from beginning to end.
+public final class AppSnapshot: Sendable {
+    /// 24 hexadecimal digits.
+    public let id: String
+    /// The id in URLs.
+    public let clientAppID: String
+    /// Raised by every change in the database.
+    public let version: Int64
+    public let definition: AppConfiguration
+    /// What of it decides who callers are, secrets included.
+    public let accounts: AccountSettings
+    /// The content of `%%values`; values whose secret is missing are absent.
+    public let values: BSONDocument
+    /// Secrets by name, for request validation.
+    public let secrets: [String: String]
+
+    private let collections: [Namespace: CollectionDefinition]
+    private let defaults: [String: CollectionRules]
+
+    /// Makes a snapshot of a checked configuration.
+    public init(
+        id: String, clientAppID: String, version: Int64, definition: AppConfiguration, secrets: [String: String]
+    ) {
+        self.id = id
+        self.clientAppID = clientAppID
+        self.version = version
+        self.definition = definition
+        self.secrets = secrets
+        var values = BSONDocument()
+        for value in definition.values {
+            switch value.content {
+            case .plain(let content): values[value.name] = content
+            case .secret(let name): values[value.name] = secrets[name].map { .string($0) }
+            }
+        }
+        self.values = values
+        var collections: [Namespace: CollectionDefinition] = [:]
+        var defaults: [String: CollectionRules] = [:]
+        for source in definition.dataSources {
+            defaults[source.name] = source.defaultRules
+            for collection in source.collections {
+                let namespace = Namespace(
+                    dataSource: source.name, database: collection.database, collection: collection.collection)
+                collections[namespace] = collection
+            }
+        }
+        self.collections = collections
+        self.defaults = defaults
+        let runAs: AccountSettings.RunAs =
+            switch definition.dataAPI?.identity {
+            case nil, .caller?: .caller
+            case .system?: .system
+            case .user(let id)?: .user(id: id)
+            case .script?: .script
+            }
+        accounts = AccountSettings(
+            appID: id, clientAppID: clientAppID, revision: version, providers: definition.providers,
+            secrets: secrets, customUserData: definition.customUserData, dataAPIRunAs: runAs,
+            createUserOnAuth: definition.dataAPI?.createsUserOnAuth ?? false,
+            fetchCustomUserData: definition.dataAPI?.fetchesCustomUserData ?? false)
+    }
+
+    /// Whether the app has a data source of that name.
+    public func hasDataSource(_ name: String) -> Bool {
+        definition.dataSource(name) != nil
+    }
+
+    /// The rules of a namespace, its own or the data source's default ones; nil when there are neither.
+    ///
+    /// Source: `reference/rules.md` §1: own roles are never joined by default ones.
+    public func rules(for namespace: Namespace) -> CollectionRules? {
+        collections[namespace]?.rules ?? defaults[namespace.dataSource]
+    }
+
+    /// The schema of a namespace.
+    public func schema(for namespace: Namespace) -> CollectionSchema? {
+        collections[namespace]?.schema
+    }
+
+    /// `%%environment.tag`.
+    public var environmentTag: String { definition.environmentTag }
+    /// `%%environment.values`.
+    public var environmentValues: BSONDocument { definition.environmentValues }
+    /// Settings of the Data API; nil when the app has none.
+    public var dataAPI: DataAPIDefinition? { definition.dataAPI }
+}

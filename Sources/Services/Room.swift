@@ -1,4 +1,0 @@
-
-
-/// Placeholder until the app registry lands.
-public struct AppSnapshot: Sendable {}
