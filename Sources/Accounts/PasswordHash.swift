@@ -3,7 +3,7 @@ import CryptoExtras
 
 /// A password as it is stored: algorithm, parameters, salt and key in one text.
 ///
-/// Shape: `$scrypt$ln=17,r=8,p=1$<salt>$<key>` and `$pbkdf2-sha256$i=4096$<salt>$<key>`, base64
+/// Shape: `$scrypt$ln=17,r=8,p=1$<salt>$<key>` and `$pbkdf2-sha256$i=40000$<salt>$<key>`, base64
 /// without padding. The second form is what `tidegate.create_user` writes, since PL/pgSQL has no scrypt;
 /// ``needsRehash(cost:)`` tells the service to replace it at the next login.
 ///
