@@ -1,5 +1,3 @@
-public import BSON
-
 /// The stages of an aggregation, in order.
 public struct Pipeline: Sendable {
     public var stages: [Stage]
@@ -9,68 +7,34 @@ public struct Pipeline: Sendable {
     }
 }
 
-/// One stage. Source: `reference/mql.md` §8.
-public enum Stage: Sendable {
-    case match(Filter)
-    case project(Projection)
-    /// `$addFields`, `$set`: paths with their expressions, in order.
-    case addFields([(path: FieldPath, expression: AggregationExpression)])
-    case unset([FieldPath])
-    case group(GroupArguments)
-    case sort(Sort)
-    case limit(Int)
-    case skip(Int)
-    case count(String)
-    case unwind(UnwindArguments)
-    case sortByCount(AggregationExpression)
-    /// `$replaceRoot`, `$replaceWith`.
-    case replaceRoot(AggregationExpression)
-}
-
-public struct GroupArguments: Sendable {
-    public var id: AggregationExpression
-    public var fields: [(name: String, accumulator: Accumulator)]
-
-    public init(id: AggregationExpression, fields: [(name: String, accumulator: Accumulator)]) {
-        self.id = id
-        self.fields = fields
-    }
-}
-
-public struct UnwindArguments: Sendable {
-    public var path: FieldPath
-    public var indexField: String?
-    public var preservesEmpty: Bool
-
-    public init(path: FieldPath, indexField: String? = nil, preservesEmpty: Bool = false) {
-        self.path = path
-        self.indexField = indexField
-        self.preservesEmpty = preservesEmpty
-    }
-}
-
-/// One accumulator of `$group` with its operand.
-public struct Accumulator: Sendable {
-    public enum Kind: String, Sendable, CaseIterable {
-        case sum = "$sum"
-        case average = "$avg"
-        case minimum = "$min"
-        case maximum = "$max"
-        case first = "$first"
-        case last = "$last"
-        case push = "$push"
-        case addToSet = "$addToSet"
-        case count = "$count"
-        case mergeObjects = "$mergeObjects"
-        case standardDeviationPopulation = "$stdDevPop"
-        case standardDeviationSample = "$stdDevSamp"
+extension Pipeline {
+    /// The first `count` stages and the rest, so that SQL can take the one and Swift the other.
+    public func split(after count: Int) -> (head: Pipeline, tail: Pipeline) {
+        let bound = Swift.max(0, Swift.min(count, stages.count))
+        return (Pipeline(stages: Array(stages[..<bound])), Pipeline(stages: Array(stages[bound...])))
     }
 
-    public let kind: Kind
-    public let operand: AggregationExpression
+    /// How many `$match` stages the pipeline begins with.
+    public var leadingMatchCount: Int {
+        stages.prefix { if case .match = $0 { true } else { false } }.count
+    }
 
-    public init(kind: Kind, operand: AggregationExpression) {
-        self.kind = kind
-        self.operand = operand
+    /// The conjunction of the leading `$match` stages; `.all` when there is none.
+    public var leadingMatch: Filter {
+        let filters = stages.prefix(leadingMatchCount).compactMap { stage -> Filter? in
+            guard case .match(let filter) = stage, filter != .all else { return nil }
+            return filter
+        }
+        return switch filters.count {
+        case 0: .all
+        case 1: filters[0]
+        default: .and(filters)
+        }
+    }
+
+    /// Whether an update may consist of these stages: `$set`, `$addFields`, `$unset`, `$project`,
+    /// `$replaceRoot` and `$replaceWith` alone.
+    public var isAllowedInUpdate: Bool {
+        stages.allSatisfy(\.isAllowedInUpdate)
     }
 }

@@ -1,0 +1,53 @@
+import BSON
+import Errors
+
+/// The `sortBy` of `$sortArray`: a direction for whole values, or fields with directions.
+struct ArraySort {
+    /// Empty for whole values.
+    let keys: [(path: [String], ascending: Bool)]
+    let ascending: Bool
+
+    /// Reads `1`, `-1` or `{field: 1, …}`.
+    ///
+    /// - Throws: ``ServiceError`` with server code 2942505, 2942506 or 2942507.
+    init(_ value: BSONValue) throws(ServiceError) {
+        switch value {
+        case .document(let document):
+            if document.isEmpty { throw .mongo(2_942_505, "$sortArray sort pattern must not be empty") }
+            var keys: [(path: [String], ascending: Bool)] = []
+            for field in document {
+                guard let direction = Self.direction(field.value) else {
+                    throw .mongo(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+                }
+                keys.append((try ExpressionPath.components(field.key), direction))
+            }
+            self.keys = keys
+            ascending = true
+        case .int32, .int64, .double, .decimal128:
+            guard let direction = Self.direction(value) else {
+                throw .mongo(
+                    2_942_506, "The $sort element value must be either 1 or -1")
+            }
+            keys = []
+            ascending = direction
+        default:
+            throw .mongo(
+                2_942_507, "The sortBy argument to $sortArray must be a sort pattern or 1 or -1, found: \(TypeName.of(value))")
+        }
+    }
+
+    private static func direction(_ value: BSONValue) -> Bool? {
+        let number: Double? =
+            switch value {
+            case .int32(let number): Double(number)
+            case .int64(let number): Double(number)
+            case .double(let number): number
+            default: nil
+            }
+        return switch number {
+        case 1: true
+        case -1: false
+        default: nil
+        }
+    }
+}

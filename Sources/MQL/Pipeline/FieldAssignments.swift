@@ -1,0 +1,70 @@
+import BSON
+import Errors
+
+/// The fields of `$addFields` and `$set`.
+enum FieldAssignments {
+    /// Reads `{a: …, "b.c": …, d: {e: …}}` into paths with expressions, in order.
+    ///
+    /// An object that is no operator assigns each of its fields; an empty one is a value.
+    ///
+    /// - Throws: ``ServiceError`` with server code 40272, 40176, 40180 or that of a bad path.
+    static func parse(_ operand: BSONValue, stage: String) throws(ServiceError)
+        -> [(path: FieldPath, expression: AggregationExpression)]
+    {
+        guard case .document(let document) = operand else {
+            throw .mongo(
+                40272, "\(stage) specification stage must be an object, got \(TypeName.of(operand))")
+        }
+        if document.isEmpty {
+            throw .mongo(
+                .badValue, "Invalid \(stage) :: caused by :: specification must have at least one field")
+        }
+        var assignments: [(path: FieldPath, expression: AggregationExpression)] = []
+        try collect(document, under: [], depth: 0, into: &assignments)
+        try checkCollisions(assignments.map(\.path))
+        return assignments
+    }
+
+    private static func collect(
+        _ document: BSONDocument, under prefix: [String], depth: Int,
+        into assignments: inout [(path: FieldPath, expression: AggregationExpression)]
+    ) throws(ServiceError) {
+        if depth > ExpressionScope.maximumDepth {
+            throw .mongo(.overflow, "The specification is nested too deeply")
+        }
+        for field in document {
+            if !prefix.isEmpty, field.key.utf8.contains(UInt8(ascii: ".")) {
+                throw .mongo(
+                    40183, "FieldPath field names may not contain '.' in a nested object: '\(field.key)'")
+            }
+            let path = prefix + (try ExpressionPath.components(field.key))
+            guard path.count <= ExpressionPath.maximumComponents else {
+                throw .mongo(5_984_700, "FieldPath is too long")
+            }
+            if case .document(let nested) = field.value, let key = nested.firstKey,
+                key.utf8.first != UInt8(ascii: "$")
+            {
+                if nested.keys.contains(where: { $0.utf8.first == UInt8(ascii: "$") }) {
+                    throw .mongo(
+                        40181, "an expression specification must contain exactly one field, the name of the expression")
+                }
+                try collect(nested, under: path, depth: depth + 1, into: &assignments)
+            } else {
+                assignments.append(
+                    (FieldPath(components: path), try ExpressionParser.parse(field.value)))
+            }
+        }
+    }
+
+    /// Refuses two paths where one is, or lies above, the other.
+    ///
+    /// - Throws: ``ServiceError`` with server code 40176.
+    static func checkCollisions(_ paths: [FieldPath]) throws(ServiceError) {
+        let sorted = paths.sorted { $0.components.lexicographicallyPrecedes($1.components) }
+        for (first, second) in zip(sorted, sorted.dropFirst()) where first.isPrefix(of: second) {
+            throw .mongo(
+                40176,
+                "specification contains two conflicting paths. Cannot specify both '\(second.dotted)' and '\(first.dotted)'")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+public import BSON
+public import Errors
+
+/// Reads the stages of an aggregation. Source: `reference/mql.md` §8.
+public enum PipelineParser {
+    /// The most stages that a pipeline may have.
+    public static let maximumStages = 1000
+
+    /// Reads every stage, in order.
+    ///
+    /// - Throws: ``ServiceError`` with MongoDB's code: 40323 for a stage without exactly one key,
+    ///   40324 for a stage that does not exist, 238 for one that tidegate does not serve, 7749501
+    ///   for more than ``maximumStages``.
+    public static func parse(_ stages: [BSONValue]) throws(ServiceError) -> Pipeline {
+        try parse(stages, inFacet: false)
+    }
+
+    static func parse(_ stages: [BSONValue], inFacet: Bool) throws(ServiceError) -> Pipeline {
+        if stages.count > maximumStages {
+            throw .mongo(
+                7_749_501, "Pipeline length must be no longer than \(maximumStages) stages")
+        }
+        var parsed: [Stage] = []
+        parsed.reserveCapacity(stages.count)
+        for stage in stages {
+            guard case .document(let document) = stage else {
+                throw .mongo(.typeMismatch, "Each element of the 'pipeline' array must be an object")
+            }
+            guard document.count == 1, let field = document.fields.first else {
+                throw .mongo(
+                    40323, "A pipeline stage specification object must contain exactly one field.")
+            }
+            parsed.append(try StageParser.parse(field.key, field.value, inFacet: inFacet))
+        }
+        return Pipeline(stages: parsed)
+    }
+}

@@ -1,0 +1,213 @@
+import BSON
+import Errors
+
+/// Reads one stage from its name and operand.
+enum StageParser {
+    /// - Throws: ``ServiceError`` with MongoDB's code for the fault.
+    static func parse(_ name: String, _ operand: BSONValue, inFacet: Bool) throws(ServiceError) -> Stage {
+        switch name {
+        case "$match":
+            guard case .document(let document) = operand else {
+                throw .mongo(15959, "the match filter must be an expression in an object")
+            }
+            return .match(try FilterParser.parse(document))
+        case "$project": return try parseProject(operand)
+        case "$addFields", "$set": return .addFields(try FieldAssignments.parse(operand, stage: name))
+        case "$unset": return .unset(try parseUnset(operand))
+        case "$group": return .group(try GroupParser.parse(operand))
+        case "$sort":
+            guard case .document(let document) = operand else {
+                throw .mongo(15973, "the $sort key specification must be an object")
+            }
+            if document.isEmpty { throw .mongo(15976, "$sort stage must have at least one sort key") }
+            return .sort(try SortParser.parse(document))
+        case "$limit": return .limit(try parseLimit(operand))
+        case "$skip": return .skip(try parseSkip(operand))
+        case "$count": return .count(try parseCount(operand))
+        case "$unwind": return .unwind(try UnwindParser.parse(operand))
+        case "$sortByCount": return .sortByCount(try parseSortByCount(operand))
+        case "$replaceWith": return .replaceRoot(try ExpressionParser.parse(operand))
+        case "$replaceRoot": return .replaceRoot(try parseReplaceRoot(operand))
+        case "$sample": return .sample(try parseSample(operand))
+        case "$bucket": return .bucket(try BucketParser.parse(operand))
+        case "$bucketAuto": return .bucketAuto(try BucketParser.parseAuto(operand))
+        case "$redact": return .redact(try ExpressionParser.parse(operand))
+        case "$facet":
+            if inFacet { throw .mongo(40600, "$facet is not allowed to be used within a $facet stage") }
+            return .facet(try parseFacet(operand))
+        default:
+            if unserved.contains(name) {
+                throw .mongo(238, "The pipeline stage '\(name)' is not supported by tidegate")
+            }
+            throw .mongo(40324, "Unrecognized pipeline stage name: '\(name)'.")
+        }
+    }
+
+    /// Stages that MongoDB has and tidegate refuses by name.
+    static let unserved: Set<String> = [
+        "$lookup", "$unionWith", "$graphLookup", "$setWindowFields", "$merge", "$out", "$densify",
+        "$fill", "$geoNear", "$search", "$searchMeta", "$vectorSearch", "$rankFusion",
+        "$scoreFusion", "$score", "$collStats", "$indexStats", "$planCacheStats", "$currentOp",
+        "$listSessions", "$listLocalSessions", "$listSampledQueries", "$listSearchIndexes",
+        "$listCatalog", "$listClusterCatalog", "$listMqlEntities", "$changeStream",
+        "$changeStreamSplitLargeEvent", "$documents", "$queue", "$querySettings", "$queryStats",
+        "$shardedDataDistribution", "$backupCursor", "$backupCursorExtend", "$operationMetrics",
+    ]
+
+    private static func parseProject(_ operand: BSONValue) throws(ServiceError) -> Stage {
+        guard case .document(let document) = operand else {
+            throw .mongo(15969, "$project specification must be an object")
+        }
+        guard !document.isEmpty, let projection = try ProjectionParser.parse(document, inPipeline: true)
+        else {
+            throw .mongo(
+                51272,
+                "Invalid $project :: caused by :: projection specification must have at least one field")
+        }
+        return .project(projection)
+    }
+
+    private static func parseUnset(_ operand: BSONValue) throws(ServiceError) -> [FieldPath] {
+        switch operand {
+        case .string(let path): return [FieldPath(components: try ExpressionPath.components(path))]
+        case .array(let elements):
+            if elements.isEmpty {
+                throw .mongo(
+                    31119, "$unset specification must be a string or an array with at least one field")
+            }
+            var paths: [FieldPath] = []
+            for element in elements {
+                guard case .string(let path) = element else {
+                    throw .mongo(
+                        31120, "$unset specification must be a string or an array containing only string values")
+                }
+                paths.append(FieldPath(components: try ExpressionPath.components(path)))
+            }
+            try FieldAssignments.checkCollisions(paths)
+            return paths
+        default: throw .mongo(31002, "$unset specification must be a string or an array")
+        }
+    }
+
+    private static func parseLimit(_ operand: BSONValue) throws(ServiceError) -> Int {
+        let limit = try wholeNumber(operand, code: 5_107_201, stage: "$limit")
+        if limit <= 0 { throw .mongo(15958, "the limit must be positive") }
+        return limit
+    }
+
+    private static func parseSkip(_ operand: BSONValue) throws(ServiceError) -> Int {
+        let skip = try wholeNumber(operand, code: 5_107_200, stage: "$skip")
+        if skip < 0 {
+            throw .mongo(5_107_200, "invalid argument to $skip stage: Expected a non-negative number in: $skip: \(skip)")
+        }
+        return skip
+    }
+
+    /// An integral number of any numeric type within 64 bits.
+    static func wholeNumber(_ value: BSONValue, code: Int, stage: String) throws(ServiceError) -> Int {
+        guard let number = NumericValue(value) else {
+            throw .mongo(code, "invalid argument to \(stage) stage: Expected a number in: \(stage)")
+        }
+        guard let whole = number.exactInt64 else {
+            throw .mongo(
+                code, "invalid argument to \(stage) stage: Cannot represent as a 64-bit integer in: \(stage)")
+        }
+        return Int(whole)
+    }
+
+    private static func parseCount(_ operand: BSONValue) throws(ServiceError) -> String {
+        guard case .string(let name) = operand else {
+            throw .mongo(40156, "the count field must be a non-empty string")
+        }
+        if name.isEmpty { throw .mongo(40157, "the count field must be a non-empty string") }
+        if name.utf8.first == UInt8(ascii: "$") {
+            throw .mongo(40158, "the count field cannot be a $-prefixed path")
+        }
+        if name.utf8.contains(0) { throw .mongo(40159, "the count field cannot contain a null byte") }
+        if name.utf8.contains(UInt8(ascii: ".")) {
+            throw .mongo(40160, "the count field cannot contain '.'")
+        }
+        if name == "_id" { throw .mongo(9_039_800, "the count field cannot be '_id'") }
+        return name
+    }
+
+    private static func parseSortByCount(_ operand: BSONValue) throws(ServiceError)
+        -> AggregationExpression
+    {
+        switch operand {
+        case .string(let text) where text.utf8.first == UInt8(ascii: "$"):
+            return try ExpressionParser.parse(operand)
+        case .document(let document) where document.firstKey?.utf8.first == UInt8(ascii: "$"):
+            return try ExpressionParser.parse(operand)
+        case .document:
+            throw .mongo(
+                40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+        case .string:
+            throw .mongo(40148, "the sortByCount field must be defined as a $-prefixed path or an expression")
+        default:
+            throw .mongo(
+                40149, "the sortByCount field must be specified as a string or as an object")
+        }
+    }
+
+    private static func parseReplaceRoot(_ operand: BSONValue) throws(ServiceError)
+        -> AggregationExpression
+    {
+        guard case .document(let document) = operand else {
+            throw .mongo(
+                40229, "expected an object as specification for $replaceRoot stage, got \(TypeName.of(operand))")
+        }
+        for field in document where field.key != "newRoot" {
+            throw .mongo(
+                40415, "BSON field '$replaceRoot.\(field.key)' is an unknown field.")
+        }
+        guard let root = document["newRoot"] else {
+            throw .mongo(
+                40414, "BSON field '$replaceRoot.newRoot' is missing but a required field")
+        }
+        return try ExpressionParser.parse(root)
+    }
+
+    private static func parseSample(_ operand: BSONValue) throws(ServiceError) -> Int {
+        guard case .document(let document) = operand else {
+            throw .mongo(28745, "the $sample stage specification must be an object")
+        }
+        for field in document where field.key != "size" {
+            throw .mongo(28748, "unrecognized option to $sample: \(field.key)")
+        }
+        guard let value = document["size"] else {
+            throw .mongo(28749, "$sample stage must specify a size")
+        }
+        guard let number = NumericValue(value) else {
+            throw .mongo(28746, "size argument to $sample must be a number")
+        }
+        guard let size = number.truncatedInt64, size > 0 else {
+            throw .mongo(28747, "size argument to $sample must be a positive integer")
+        }
+        return Int(size)
+    }
+
+    private static func parseFacet(_ operand: BSONValue) throws(ServiceError)
+        -> [(name: String, pipeline: Pipeline)]
+    {
+        guard case .document(let document) = operand, !document.isEmpty else {
+            throw .mongo(40169, "the $facet specification must be a non-empty object")
+        }
+        var facets: [(name: String, pipeline: Pipeline)] = []
+        for field in document {
+            try ExpressionPath.checkName(field.key)
+            guard case .array(let stages) = field.value else {
+                throw .mongo(
+                    40170, "arguments to $facet must be arrays, \(field.key) is type \(TypeName.of(field.value))")
+            }
+            for stage in stages {
+                guard case .document = stage else {
+                    throw .mongo(
+                        40171, "elements of arrays in $facet spec must be objects, \(field.key) argument contained an element of type \(TypeName.of(stage))")
+                }
+            }
+            facets.append((field.key, try PipelineParser.parse(stages, inFacet: true)))
+        }
+        return facets
+    }
+}
