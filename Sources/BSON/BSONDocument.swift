@@ -4,7 +4,7 @@
 /// the fastest for documents of usual width; code that looks up many keys builds its own index.
 public struct BSONDocument: Sendable, Hashable {
     /// One field.
-    public struct Field: Sendable, Hashable {
+    public struct Field: Sendable {
         public var key: String
         public var value: BSONValue
 
@@ -28,11 +28,11 @@ public struct BSONDocument: Sendable, Hashable {
     /// The value of a top-level field. Setting an absent one appends it; setting nil removes it.
     public subscript(key: String) -> BSONValue? {
         get {
-            for field in fields where field.key == key { return field.value }
+            for field in fields where TextOrder.equal(field.key, key) { return field.value }
             return nil
         }
         set {
-            guard let index = fields.firstIndex(where: { $0.key == key }) else {
+            guard let index = fields.firstIndex(where: { TextOrder.equal($0.key, key) }) else {
                 if let newValue { fields.append(Field(key: key, value: newValue)) }
                 return
             }

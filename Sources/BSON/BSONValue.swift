@@ -1,8 +1,9 @@
 /// One value of BSON: a case per type, in the order of the specification.
 ///
-/// `==` is identity of representation (`int32(1) != int64(1)`, field order counts); MongoDB's
-/// equality and order are in ``BSONOrdering``. Source: bsonspec.org 1.1; `reference/mql.md` §1.
-public indirect enum BSONValue: Sendable, Hashable {
+/// `==` is identity of representation (`int32(1) != int64(1)`, `0.0 != -0.0`, NaN is itself, field order
+/// counts, text by its bytes); MongoDB's equality and order are in ``BSONOrdering``.
+/// Source: bsonspec.org 1.1; `reference/mql.md` §1.
+public enum BSONValue: Sendable {
     case double(Double)
     case string(String)
     case document(BSONDocument)
@@ -14,11 +15,11 @@ public indirect enum BSONValue: Sendable, Hashable {
     /// Milliseconds since 1970-01-01T00:00:00Z; any 64-bit value.
     case date(Int64)
     case null
-    case regex(BSONRegularExpression)
-    case dbPointer(BSONDBPointer)
+    indirect case regex(BSONRegularExpression)
+    indirect case dbPointer(BSONDBPointer)
     case code(String)
     case symbol(String)
-    case codeWithScope(BSONCodeWithScope)
+    indirect case codeWithScope(BSONCodeWithScope)
     case int32(Int32)
     case timestamp(BSONTimestamp)
     case int64(Int64)
