@@ -9,7 +9,7 @@ public enum PlainJSON {
     public static func write(_ value: BSONValue, to out: inout [UInt8]) {
         switch value {
         case .double(let number):
-            if number.isFinite { DoubleText.appendPlain(number, to: &out) } else { JSONText.append("null", to: &out) }
+            if number.isFinite { DoubleText.appendPlain(number, to: &out) } else { JSONText.literal("null", to: &out) }
         case .string(let text), .code(let text), .symbol(let text): JSONText.append(text, to: &out)
         case .document(let document): write(document, to: &out)
         case .array(let elements):
@@ -22,45 +22,45 @@ public enum PlainJSON {
             }
             out.append(UInt8(ascii: "]"))
         case .binary(let binary):
-            JSONText.append("{\"Subtype\":", to: &out)
+            JSONText.literal("{\"Subtype\":", to: &out)
             JSONText.append(UInt64(binary.subtype), to: &out)
-            JSONText.append(",\"Data\":\"", to: &out)
+            JSONText.literal(",\"Data\":\"", to: &out)
             Base64.append(binary.bytes, to: &out)
-            JSONText.append("\"}", to: &out)
-        case .undefined, .minKey, .maxKey: JSONText.append("{}", to: &out)
+            JSONText.literal("\"}", to: &out)
+        case .undefined, .minKey, .maxKey: JSONText.literal("{}", to: &out)
         case .objectID(let id):
             out.append(UInt8(ascii: "\""))
             id.appendHex(to: &out)
             out.append(UInt8(ascii: "\""))
-        case .bool(let value): JSONText.append(value ? "true" : "false", to: &out)
+        case .bool(let value): JSONText.literal(value ? "true" : "false", to: &out)
         case .date(let milliseconds):
             out.append(UInt8(ascii: "\""))
             ISODate.append(milliseconds, fraction: .always, to: &out)
             out.append(UInt8(ascii: "\""))
-        case .null: JSONText.append("null", to: &out)
+        case .null: JSONText.literal("null", to: &out)
         case .regex(let regex):
-            JSONText.append("{\"Pattern\":", to: &out)
+            JSONText.literal("{\"Pattern\":", to: &out)
             JSONText.append(regex.pattern, to: &out)
-            JSONText.append(",\"Options\":", to: &out)
+            JSONText.literal(",\"Options\":", to: &out)
             JSONText.append(regex.options, to: &out)
             out.append(UInt8(ascii: "}"))
         case .dbPointer(let pointer):
-            JSONText.append("{\"DB\":", to: &out)
+            JSONText.literal("{\"DB\":", to: &out)
             JSONText.append(pointer.namespace, to: &out)
-            JSONText.append(",\"Pointer\":\"", to: &out)
+            JSONText.literal(",\"Pointer\":\"", to: &out)
             pointer.id.appendHex(to: &out)
-            JSONText.append("\"}", to: &out)
+            JSONText.literal("\"}", to: &out)
         case .codeWithScope(let code):
-            JSONText.append("{\"Code\":", to: &out)
+            JSONText.literal("{\"Code\":", to: &out)
             JSONText.append(code.code, to: &out)
-            JSONText.append(",\"Scope\":", to: &out)
+            JSONText.literal(",\"Scope\":", to: &out)
             write(code.scope, to: &out)
             out.append(UInt8(ascii: "}"))
         case .int32(let number): JSONText.append(Int64(number), to: &out)
         case .timestamp(let timestamp):
-            JSONText.append("{\"T\":", to: &out)
+            JSONText.literal("{\"T\":", to: &out)
             JSONText.append(UInt64(timestamp.seconds), to: &out)
-            JSONText.append(",\"I\":", to: &out)
+            JSONText.literal(",\"I\":", to: &out)
             JSONText.append(UInt64(timestamp.increment), to: &out)
             out.append(UInt8(ascii: "}"))
         case .int64(let number): JSONText.append(number, to: &out)

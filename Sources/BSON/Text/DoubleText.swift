@@ -47,7 +47,7 @@ enum DoubleText {
         if magnitude >= 0x1p53, magnitude < 0x1p64 {
             if value < 0 { out.append(UInt8(ascii: "-")) }
             JSONText.append(UInt64(magnitude), to: &out)
-            JSONText.append(".0", to: &out)
+            JSONText.literal(".0", to: &out)
             return
         }
         var text = value.description
@@ -93,7 +93,7 @@ enum DoubleText {
         _ digits: [UInt8], exponent: Int, fraction: Bool, to out: inout [UInt8]
     ) {
         if exponent <= 0 {
-            JSONText.append("0.", to: &out)
+            JSONText.literal("0.", to: &out)
             out.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: -exponent))
             out.append(contentsOf: digits)
             return
@@ -101,7 +101,7 @@ enum DoubleText {
         if digits.count <= exponent {
             out.append(contentsOf: digits)
             out.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: exponent - digits.count))
-            if fraction { JSONText.append(".0", to: &out) }
+            if fraction { JSONText.literal(".0", to: &out) }
             return
         }
         out.append(contentsOf: digits[..<exponent])

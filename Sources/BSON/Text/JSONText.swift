@@ -32,13 +32,13 @@ enum JSONText {
         case 0x0C: out.append(UInt8(ascii: "f"))
         case 0x0D: out.append(UInt8(ascii: "r"))
         default:
-            append("u00", to: &out)
+            literal("u00", to: &out)
             appendHexadecimal(byte, to: &out)
         }
     }
 
     /// Text as it is, for literals of ours.
-    static func append(_ literal: StaticString, to out: inout [UInt8]) {
+    static func literal(_ literal: StaticString, to out: inout [UInt8]) {
         literal.withUTF8Buffer { out.append(contentsOf: $0) }
     }
 
