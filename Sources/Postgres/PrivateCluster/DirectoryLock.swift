@@ -1,0 +1,75 @@
+import Errors
+import Glibc
+
+/// The exclusive use of a directory, until it is dropped or the process ends.
+///
+/// An advisory lock on a file, which the kernel gives up with the process, so none is ever left over.
+final class DirectoryLock: Sendable {
+    private let descriptor: Int32
+
+    /// Takes the lock.
+    ///
+    /// - Throws: `invalidSetting` when another process holds it.
+    init(_ path: String) throws(ServiceError) {
+        let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+        guard file >= 0 else {
+            throw ServiceError(
+                .invalidSetting, "cannot open \(path): \(String(cString: strerror(errno)))")
+        }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            let owner = Self.readOwner(file)
+            close(file)
+            throw ServiceError(
+                .invalidSetting, "another tidegate\(owner) is already running on this data directory",
+                details: ["lock": path])
+        }
+        _ = ftruncate(file, 0)
+        let text = "\(getpid())\n"
+        _ = text.withCString { pwrite(file, $0, strlen($0), 0) }
+        descriptor = file
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    private static func readOwner(_ file: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(file, &bytes, 16, 0)
+        let digits = bytes.prefix(max(0, count)).prefix { (48...57).contains($0) }
+        return digits.isEmpty ? "" : " (process \(String(decoding: digits, as: UTF8.self)))"
+    }
+}
+
+/// A server that outlived the process which started it.
+enum LeftoverServer {
+    /// Stops the server that runs on a data directory, if there is one.
+    static func stop(dataDirectory: String) {
+        guard let id = server(on: dataDirectory) else { return }
+        for (signal, patience) in [(SIGINT, 1500), (SIGQUIT, 250), (SIGKILL, 250)] {
+            kill(id, signal)
+            for _ in 0..<patience {
+                guard server(on: dataDirectory) == id else { return }
+                Pause.milliseconds(20)
+            }
+        }
+    }
+
+    /// The process named in `postmaster.pid`, if it is alive and works in that directory: a process id by
+    /// itself may since have gone to another program.
+    private static func server(on dataDirectory: String) -> pid_t? {
+        let file = open(dataDirectory + "/postmaster.pid", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = read(file, &bytes, 32)
+        let digits = bytes.prefix(max(0, count)).prefix { (48...57).contains($0) }
+        guard let id = pid_t(String(decoding: digits, as: UTF8.self)), id > 1 else { return nil }
+        var here = stat()
+        var there = stat()
+        guard stat("/proc/\(id)/cwd", &there) == 0, stat(dataDirectory, &here) == 0,
+            here.st_ino == there.st_ino, here.st_dev == there.st_dev
+        else { return nil }
+        return id
+    }
+}
