@@ -32,6 +32,8 @@ CREATE TABLE tidegate.identities (
     PRIMARY KEY (app, provider_type, id)
 );
 CREATE INDEX identities_user ON tidegate.identities (user_id);
+-- For the end of anonymous users.
+CREATE INDEX identities_anonymous ON tidegate.identities (created_at) WHERE provider_type = 'anon-user';
 COMMENT ON TABLE tidegate.identities IS 'The ways in which each user logs in.';
 
 CREATE TABLE tidegate.password_hashes (

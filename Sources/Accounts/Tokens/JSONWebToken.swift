@@ -12,6 +12,9 @@ public struct JSONWebToken: Sendable {
     let signedBytes: [UInt8]
     let signature: [UInt8]
 
+    /// A document of the deepest kind still fits into a claim.
+    private static let limits = ReadLimits(depth: 110, nodes: 200_000)
+
     /// - Parameters:
     ///   - text: Three parts in strict base64url.
     ///   - maximumCharacters: Longer texts are refused unread.
@@ -27,8 +30,8 @@ public struct JSONWebToken: Sendable {
         guard let headerBytes = Base64.decode(bytes: bytes[..<first], .url),
             let claimBytes = Base64.decode(bytes: bytes[(first + 1)..<second], .url),
             let signature = Base64.decode(bytes: bytes[(second + 1)...], .url),
-            let header = try? ExtendedJSON.readDocument(headerBytes),
-            let claims = try? ExtendedJSON.readDocument(claimBytes)
+            let header = try? ExtendedJSON.readDocument(headerBytes, limits: Self.limits),
+            let claims = try? ExtendedJSON.readDocument(claimBytes, limits: Self.limits)
         else { return nil }
         // Extensions that must be understood are not: RFC 7515 §4.1.11 says to refuse.
         guard header["crit"] == nil else { return nil }

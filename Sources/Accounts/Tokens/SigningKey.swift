@@ -1,5 +1,3 @@
-import Crypto
-
 /// A secret that an app's tokens are signed with.
 public struct SigningKey: Sendable, Hashable {
     /// The token's `kid`.
@@ -29,9 +27,12 @@ public struct SigningKeySet: Sendable, Hashable {
         self.keys = keys
     }
 
+    /// The newest key that is in force. A key made by a database whose clock is ahead of ours signs when
+    /// there is no other.
     func signer(now: Int64) -> SigningKey? {
-        keys.filter { $0.validFrom <= now && ($0.retiredAt ?? .max) > now && $0.secret.count >= 32 }
-            .max { ($0.validFrom, $0.id) < ($1.validFrom, $1.id) }
+        let usable = keys.filter { ($0.retiredAt ?? .max) > now && $0.secret.count >= 32 }
+        let begun = usable.filter { $0.validFrom <= now }
+        return (begun.isEmpty ? usable : begun).max { ($0.validFrom, $0.id) < ($1.validFrom, $1.id) }
     }
 
     /// Whether a key of that name is in the set, so that an unknown one can be looked for.
