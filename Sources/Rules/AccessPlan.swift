@@ -1,4 +1,4 @@
-public import BSON
+import BSON
 public import Errors
 public import MQL
 
@@ -7,6 +7,8 @@ public import MQL
 ///
 /// The filters of this type narrow statements; ``visible(_:)`` and ``denial(of:before:after:)`` are
 /// the meaning. Where a filter is not exact, both must be asked.
+///
+/// Made by ``RoleResolver``. Documents are taken to have an `_id`, as all stored ones do.
 public struct AccessPlan: Sendable {
     /// Joined by AND with the caller's filter, on reads and writes (rule filters, `rules.md` §4).
     public let queryFilter: Filter
@@ -19,7 +21,46 @@ public struct AccessPlan: Sendable {
     /// Whether a document that may be seen may be seen whole, so that ``visible(_:)`` changes nothing.
     public let readsWholeDocuments: Bool
 
-    // Stored roles and evaluation: see the other files of this room.
+    /// Whether rules, filters and schemas do not apply.
+    public let isSystem: Bool
+    /// In the order of their file; the first that applies decides.
+    let roles: [ResolvedRole]
+    /// nil where the schema constrains nothing.
+    let schema: ResolvedSchema?
+
+    init(
+        queryFilter: Filter, queryProjection: Projection?, read: ReadForm, roles: [ResolvedRole],
+        schema: ResolvedSchema?
+    ) {
+        self.queryFilter = queryFilter
+        self.queryProjection = queryProjection
+        readFilter = read.filter
+        readFilterIsExact = read.isExact
+        readsWholeDocuments = read.isWhole
+        isSystem = false
+        self.roles = roles
+        self.schema = schema
+    }
+
+    private init() {
+        queryFilter = .all
+        queryProjection = nil
+        readFilter = .all
+        readFilterIsExact = true
+        readsWholeDocuments = true
+        isSystem = true
+        roles = []
+        schema = nil
+    }
+
+    /// The plan of the system user: rules, filters and schemas do not apply (`rules.md` §12).
+    public static let system = AccessPlan()
+
+    /// The role that decides about a document at rest, if any applies.
+    func role(for images: DocumentImages) -> ResolvedRole? {
+        let evaluator = ConditionEvaluator(images)
+        return roles.first { evaluator.holds($0.applyWhen) }
+    }
 }
 
 /// The kinds of change that rules tell apart.
@@ -30,7 +71,9 @@ public enum WriteKind: Sendable, Hashable {
 }
 
 /// A condition on the two images of a change that SQL can decide; nil images never occur in it.
-public indirect enum WritePredicate: Sendable {
+///
+/// `.after(.all)` is always true, `.after(.nothing)` never.
+public indirect enum WritePredicate: Sendable, Hashable {
     case before(Filter)
     case after(Filter)
     case and([WritePredicate])
@@ -44,15 +87,37 @@ public struct Denial: Sendable {
     /// The role that decided, when one applied.
     public let role: String?
     public let reason: String
+    /// Whether the document does not fit the schema; the role permits the write then.
+    public let isSchema: Bool
 
-    public init(kind: WriteKind, role: String?, reason: String) {
+    public init(kind: WriteKind, role: String?, reason: String, isSchema: Bool = false) {
         self.kind = kind
         self.role = role
         self.reason = reason
+        self.isSchema = isSchema
+    }
+
+    /// What the caller is told (D7): `insert not permitted`.
+    public var message: String {
+        switch kind {
+        case .insert: "insert not permitted"
+        case .update: "update not permitted"
+        case .delete: "delete not permitted"
+        }
+    }
+
+    /// The refusal as the caller gets it, with the reason for the log. Source: `rules.md` §13.2.
+    public var error: ServiceError {
+        ServiceError(
+            isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound, message,
+            cause: DenialReason(role: role, reason: reason))
     }
 }
 
-/// What `%%request` expands to.
-public struct RuleRequest: Sendable {
-    public init() {}
+/// The precise reason of a denial, for the log alone.
+public struct DenialReason: Error, Sendable, CustomStringConvertible {
+    public let role: String?
+    public let reason: String
+
+    public var description: String { role.map { "role \"\($0)\": \(reason)" } ?? reason }
 }

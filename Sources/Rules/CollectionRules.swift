@@ -1,0 +1,21 @@
+/// Roles and filters of one collection, or the default ones of a data source, in the order of
+/// their file.
+///
+/// Rules without roles are none: the data source's default rule applies, and without one the
+/// namespace has no rule at all. Source: `rules.md` §1.
+public struct CollectionRules: Sendable {
+    public let roles: [Role]
+    public let filters: [RuleFilter]
+
+    public init(roles: [Role], filters: [RuleFilter] = []) {
+        self.roles = roles
+        self.filters = filters
+    }
+
+    /// Whether these rules govern a collection; if not, the default rule does.
+    public var isPresent: Bool { !roles.isEmpty }
+
+    /// What stands for rules that have errors: everybody is refused.
+    public static let refused = CollectionRules(
+        roles: [Role(name: "refused", read: .constant(false), write: .constant(false))])
+}

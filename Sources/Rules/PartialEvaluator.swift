@@ -1,0 +1,193 @@
+import BSON
+import MQL
+
+/// Replaces what is known of the caller by values; what is left are conditions on documents.
+///
+/// The same steps decide a condition once a document is there, with the document's values as
+/// further known ones: see `ConditionEvaluator`.
+struct PartialEvaluator {
+    let facts: RuleFacts
+
+    init(_ context: RuleContext) {
+        facts = RuleFacts(context)
+    }
+
+    /// - Parameter atDocumentLevel: Whether `%%this` is the document itself and not a field.
+    func reduce(_ expression: RuleExpression, atDocumentLevel: Bool) -> Condition {
+        switch expression {
+        case .constant(let value): return .constant(Truth(value))
+        case .refused: return .unknown
+        case .all(let members): return Self.all(members.map { reduce($0, atDocumentLevel: atDocumentLevel) })
+        case .any(let members): return Self.any(members.map { reduce($0, atDocumentLevel: atDocumentLevel) })
+        case .not(let member): return Self.not(reduce(member, atDocumentLevel: atDocumentLevel))
+        case .comparison(let left, let test):
+            return reduce(left, test, atDocumentLevel)
+        }
+    }
+
+    private func reduce(_ left: Expansion, _ test: RuleTest, _ atDocumentLevel: Bool) -> Condition {
+        switch test {
+        case .all(let tests): return Self.all(tests.map { reduce(left, $0, atDocumentLevel) })
+        case .any(let tests): return Self.any(tests.map { reduce(left, $0, atDocumentLevel) })
+        case .not(let test): return Self.not(reduce(left, test, atDocumentLevel))
+        case .exists(let wanted):
+            return known(side(left, atDocumentLevel), .field(.exists(wanted)))
+        case .equal(let operand): return compare(side(left, atDocumentLevel), .equal, operand, atDocumentLevel)
+        case .greater(let operand): return compare(side(left, atDocumentLevel), .greater, operand, atDocumentLevel)
+        case .greaterOrEqual(let operand):
+            return compare(side(left, atDocumentLevel), .greaterOrEqual, operand, atDocumentLevel)
+        case .less(let operand): return compare(side(left, atDocumentLevel), .less, operand, atDocumentLevel)
+        case .lessOrEqual(let operand):
+            return compare(side(left, atDocumentLevel), .lessOrEqual, operand, atDocumentLevel)
+        case .inside(.array(let elements)):
+            // Each member on its own, so that a missing one leaves the others standing.
+            return Self.any(elements.map { compare(side(left, atDocumentLevel), .identical, $0, atDocumentLevel) })
+        case .inside(let operand): return compare(side(left, atDocumentLevel), .inside, operand, atDocumentLevel)
+        case .allOf(.array(let elements)):
+            return Self.all(
+                elements.map { compare(side(left, atDocumentLevel), .allOf, .array([$0]), atDocumentLevel) })
+        case .allOf(let operand): return compare(side(left, atDocumentLevel), .allOf, operand, atDocumentLevel)
+        }
+    }
+
+    private func side(_ left: Expansion, _ atDocumentLevel: Bool) -> Condition.LeftSide {
+        if case .image(let reference) = left {
+            return .image(Self.located(reference, atDocumentLevel))
+        }
+        let place = facts.place(of: left) ?? ([:], ["v"])
+        return .known(place.document, place.path)
+    }
+
+    private func compare(
+        _ left: Condition.LeftSide, _ kind: ComparisonKind, _ operand: RuleOperand, _ atDocumentLevel: Bool
+    ) -> Condition {
+        switch Self.resolve(operand, lookUp: { lookUp($0, atDocumentLevel) }) {
+        case .missing:
+            return .unknown
+        case .value(let value, let fromExpansion):
+            guard let test = kind.known(value, fromExpansion: fromExpansion) else { return .unknown }
+            return known(left, test)
+        case .pending(let operand):
+            if case .known(let document, let path) = left, !ConditionEvaluator.exists(document, path) {
+                return .unknown
+            }
+            return .comparison(left, kind, operand)
+        }
+    }
+
+    /// A test against known values: decided at once when its left side is known, too.
+    private func known(_ left: Condition.LeftSide, _ test: KnownTest) -> Condition {
+        switch left {
+        case .image(let reference): .test(reference, test)
+        case .known(let document, let path): .constant(ConditionEvaluator.decide(test, document, path))
+        }
+    }
+
+    private func lookUp(_ expansion: Expansion, _ atDocumentLevel: Bool) -> Resolved {
+        if case .image(let reference) = expansion {
+            return .pending(.expansion(.image(Self.located(reference, atDocumentLevel))))
+        }
+        guard let place = facts.place(of: expansion), let value = value(at: place.path, in: place.document)
+        else { return .missing }
+        return .value(value, fromExpansion: true)
+    }
+
+    /// At the level of the document `%%this` is `%%root` and `%%prev` is `%%prevRoot`.
+    private static func located(_ reference: ImageReference, _ atDocumentLevel: Bool) -> ImageReference {
+        guard atDocumentLevel else { return reference }
+        return switch reference.image {
+        case .root, .prevRoot: reference
+        case .this: ImageReference(.root, reference.path)
+        case .prev: ImageReference(.prevRoot, reference.path)
+        }
+    }
+}
+
+extension PartialEvaluator {
+    /// An operand as far as it is known.
+    enum Resolved {
+        case value(BSONValue, fromExpansion: Bool)
+        /// An expansion in it is missing, or a value cannot be converted.
+        case missing
+        case pending(RuleOperand)
+    }
+
+    /// Replaces the expansions of an operand that `lookUp` knows.
+    static func resolve(_ operand: RuleOperand, lookUp: (Expansion) -> Resolved) -> Resolved {
+        switch operand {
+        case .literal(let value):
+            return .value(value, fromExpansion: false)
+        case .expansion(let expansion):
+            return lookUp(expansion)
+        case .converted(let conversion, let inner):
+            switch resolve(inner, lookUp: lookUp) {
+            case .missing: return .missing
+            case .value(let value, _): return conversion.apply(value).map { .value($0, fromExpansion: true) } ?? .missing
+            case .pending(let inner): return .pending(.converted(conversion, inner))
+            }
+        case .array(let elements):
+            return combine(elements, lookUp) { .array($0) } pending: { .array($0) }
+        case .document(let members):
+            return combine(members.map(\.value), lookUp) { values in
+                .document(BSONDocument(zip(members, values).map { .init(key: $0.key, value: $1) }))
+            } pending: { operands in
+                .document(zip(members, operands).map { RuleOperand.Member(key: $0.key, value: $1) })
+            }
+        }
+    }
+
+    private static func combine(
+        _ operands: [RuleOperand], _ lookUp: (Expansion) -> Resolved, value: ([BSONValue]) -> BSONValue,
+        pending: ([RuleOperand]) -> RuleOperand
+    ) -> Resolved {
+        var values: [BSONValue] = []
+        var rest: [RuleOperand] = []
+        for operand in operands {
+            switch resolve(operand, lookUp: lookUp) {
+            case .missing: return .missing
+            case .value(let known, _):
+                values.append(known)
+                rest.append(.literal(known))
+            case .pending(let operand): rest.append(operand)
+            }
+        }
+        return values.count == operands.count
+            ? .value(value(values), fromExpansion: false) : .pending(pending(rest))
+    }
+
+    // MARK: Three-valued logic
+
+    static func all(_ members: [Condition]) -> Condition {
+        var rest: [Condition] = []
+        for member in members {
+            switch member {
+            case .constant(.yes): continue
+            case .constant(.no): return .no
+            default: rest.append(member)
+            }
+        }
+        if rest.allSatisfy({ $0 == .unknown }) { return rest.isEmpty ? .yes : .unknown }
+        return rest.count == 1 ? rest[0] : .all(rest)
+    }
+
+    static func any(_ members: [Condition]) -> Condition {
+        var rest: [Condition] = []
+        for member in members {
+            switch member {
+            case .constant(.no): continue
+            case .constant(.yes): return .yes
+            default: rest.append(member)
+            }
+        }
+        if rest.allSatisfy({ $0 == .unknown }) { return rest.isEmpty ? .no : .unknown }
+        return rest.count == 1 ? rest[0] : .any(rest)
+    }
+
+    static func not(_ member: Condition) -> Condition {
+        switch member {
+        case .constant(let truth): .constant(truth.negated)
+        case .not(let inner): inner
+        default: .not(member)
+        }
+    }
+}

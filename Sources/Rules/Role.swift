@@ -1,0 +1,46 @@
+/// What some callers may do, and which callers and documents it is for.
+///
+/// Source: `rules.md` §2.
+public struct Role: Sendable {
+    /// A gate in front of all permissions of the role.
+    public struct DocumentFilters: Sendable {
+        public let read: RuleExpression?
+        public let write: RuleExpression?
+
+        public init(read: RuleExpression?, write: RuleExpression?) {
+            self.read = read
+            self.write = write
+        }
+    }
+
+    /// Unique in the collection; it appears in the log.
+    public let name: String
+    public let applyWhen: RuleExpression
+    /// nil where the role has no gate at all.
+    public let documentFilters: DocumentFilters?
+    /// nil goes down to field permissions; false does not.
+    public let read: RuleExpression?
+    public let write: RuleExpression?
+    /// nil is true (D2).
+    public let insert: RuleExpression?
+    public let delete: RuleExpression?
+    public let search: RuleExpression?
+    public let fields: FieldPermissions
+
+    public init(
+        name: String, applyWhen: RuleExpression = .constant(true), documentFilters: DocumentFilters? = nil,
+        read: RuleExpression? = nil, write: RuleExpression? = nil, insert: RuleExpression? = nil,
+        delete: RuleExpression? = nil, search: RuleExpression? = nil,
+        fields: FieldPermissions = FieldPermissions()
+    ) {
+        self.name = name
+        self.applyWhen = applyWhen
+        self.documentFilters = documentFilters
+        self.read = read
+        self.write = write
+        self.insert = insert
+        self.delete = delete
+        self.search = search
+        self.fields = fields
+    }
+}

@@ -1,0 +1,52 @@
+import BSON
+
+/// The known expansions of one context, as documents that paths lead into.
+struct RuleFacts {
+    private let user: BSONDocument?
+    private let request: BSONDocument?
+    private let context: RuleContext
+
+    init(_ context: RuleContext) {
+        self.context = context
+        user = context.user?.document
+        request = context.request?.document
+    }
+
+    /// The document and path at which an expansion's values stand; nil for those of documents.
+    /// Nothing stands there when the expansion is missing.
+    func place(of expansion: Expansion) -> (document: BSONDocument, path: [String])? {
+        switch expansion {
+        case .constant(let value): (["v": .bool(value)], ["v"])
+        case .user(let path): (wrapped(user), ["v"] + path)
+        case .values(let path): (wrapped(context.values), ["v"] + path)
+        case .environmentTag: (["v": .string(context.environmentTag)], ["v"])
+        case .environmentValues(let path): (wrapped(context.environmentValues), ["v"] + path)
+        case .request(let path): (wrapped(request), ["v"] + path)
+        case .image: nil
+        }
+    }
+
+    private func wrapped(_ document: BSONDocument?) -> BSONDocument {
+        document.map { ["v": .document($0)] } ?? [:]
+    }
+}
+
+/// The one value at a path: through documents by name, through arrays by position only.
+///
+/// A right-hand side is one value, so a path through an array of documents names none.
+func value(at path: some Collection<String>, in document: BSONDocument) -> BSONValue? {
+    var current = BSONValue.document(document)
+    for component in path {
+        switch current {
+        case .document(let document):
+            guard let next = document[component] else { return nil }
+            current = next
+        case .array(let elements):
+            guard let index = Int(component), elements.indices.contains(index) else { return nil }
+            current = elements[index]
+        default:
+            return nil
+        }
+    }
+    return current
+}

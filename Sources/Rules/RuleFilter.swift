@@ -1,0 +1,23 @@
+public import BSON
+
+/// A query and a projection that join the caller's own.
+///
+/// Source: `rules.md` §4.
+public struct RuleFilter: Sendable {
+    public let name: String
+    public let applyWhen: RuleExpression
+    /// A filter document, with expansions.
+    public let query: RuleOperand
+    /// A projection document; empty for none.
+    public let projection: BSONDocument
+
+    public init(
+        name: String, applyWhen: RuleExpression, query: RuleOperand = .literal([:]),
+        projection: BSONDocument = [:]
+    ) {
+        self.name = name
+        self.applyWhen = applyWhen
+        self.query = query
+        self.projection = projection
+    }
+}

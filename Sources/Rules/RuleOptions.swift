@@ -1,0 +1,13 @@
+public import Schemas
+
+/// Switches of an app where the references leave a choice.
+public struct RuleOptions: Sendable {
+    /// D1: an absent half of `document_filters` permits instead of denying, as the vendor's table says.
+    public var lenientDocumentFilters: Bool
+    public var schema: SchemaOptions
+
+    public init(lenientDocumentFilters: Bool = false, schema: SchemaOptions = SchemaOptions()) {
+        self.lenientDocumentFilters = lenientDocumentFilters
+        self.schema = schema
+    }
+}

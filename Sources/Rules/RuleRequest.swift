@@ -1,0 +1,71 @@
+public import BSON
+
+/// What `%%request` expands to, and what functions see as `context.request`.
+///
+/// Source: `data-api.md` §9.4.
+public struct RuleRequest: Sendable {
+    /// `POST`
+    public var httpMethod: String?
+    /// Lower-case name → values, in the order of arrival.
+    public var headers: [(name: String, values: [String])]
+    /// Without the leading `?` and without `secret`.
+    public var rawQueryString: String?
+    public var remoteIPAddress: String?
+    /// The `Referer` header; absent when it was not sent.
+    public var referrer: String?
+    /// The `User-Agent` header; absent when it was not sent.
+    public var userAgent: String?
+    /// The service that was called, for example `mongodb-atlas`.
+    public var service: String?
+    /// The endpoint's function or the service's action.
+    public var action: String?
+    /// The endpoint's route.
+    public var webhookUrl: String?
+
+    public init(
+        httpMethod: String? = nil, headers: [(name: String, values: [String])] = [],
+        rawQueryString: String? = nil, remoteIPAddress: String? = nil, referrer: String? = nil,
+        userAgent: String? = nil, service: String? = nil, action: String? = nil, webhookUrl: String? = nil
+    ) {
+        self.httpMethod = httpMethod
+        self.headers = headers
+        self.rawQueryString = rawQueryString
+        self.remoteIPAddress = remoteIPAddress
+        self.referrer = referrer
+        self.userAgent = userAgent
+        self.service = service
+        self.action = action
+        self.webhookUrl = webhookUrl
+    }
+
+    /// The request as a document with the keys that expansions use; what is unknown is left out.
+    public var document: BSONDocument {
+        var document = BSONDocument()
+        let texts: [(String, String?)] = [
+            ("httpMethod", httpMethod), ("httpReferrer", referrer), ("httpUserAgent", userAgent),
+            ("rawQueryString", rawQueryString), ("remoteIPAddress", remoteIPAddress), ("service", service),
+            ("action", action), ("webhookUrl", webhookUrl),
+        ]
+        for (key, text) in texts {
+            if let text { document.append(key, .string(text)) }
+        }
+        document.append("requestHeaders", .document(headerDocument))
+        return document
+    }
+
+    private var headerDocument: BSONDocument {
+        var document = BSONDocument()
+        for header in headers {
+            let more = header.values.map { BSONValue.string($0) }
+            let name = header.name.lowercased()
+            document[name] = .array((document[name]?.array ?? []) + more)
+        }
+        return document
+    }
+
+    /// The names that may follow `%%request.`.
+    static let memberNames: Set<String> = [
+        "httpMethod", "httpReferrer", "httpUserAgent", "rawQueryString", "remoteIPAddress", "service",
+        "action", "webhookUrl", "requestHeaders",
+    ]
+}
