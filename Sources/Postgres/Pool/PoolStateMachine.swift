@@ -43,8 +43,15 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
 
     private struct Entry {
         var waiter: Waiter
+        var tag: Int
         var expiry: Int64
+        /// How often somebody behind was served before.
+        var skips = 0
     }
+
+    /// How far behind the head a waiter may be served first because the free connection suits it, and how often
+    /// the head lets that happen.
+    private static var reach: Int { 16 }
 
     private let limits: Limits
     private var places: [Place]
@@ -84,7 +91,7 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
             return .run(on: place)
         }
         guard queue.count < limits.maxWaiting else { return .refuseFull }
-        queue.append(Entry(waiter: waiter(), expiry: expiry))
+        queue.append(Entry(waiter: waiter(), tag: tag, expiry: expiry))
         return .wait(opening: placeToOpen())
     }
 
@@ -162,13 +169,27 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
             places[place] = .empty
             return .close
         }
-        if let next = queue.popFirst() {
+        if let next = takeWaiter(tag) {
             places[place] = .leased
-            return .serve(next.waiter)
+            return .serve(next)
         }
         places[place] = .idle(tag: tag)
         idle[tag].append(place)
         return .keep
+    }
+
+    /// The first waiter that wants this kind of connection among the first few, else the very first.
+    private mutating func takeWaiter(_ tag: Int) -> Waiter? {
+        guard let head = queue.first else { return nil }
+        if head.tag != tag, head.skips < Self.reach,
+            let better = queue.prefix(Self.reach).firstIndex(where: { $0.tag == tag })
+        {
+            let chosen = queue[better]
+            for index in stride(from: better, to: queue.startIndex, by: -1) { queue[index] = queue[index - 1] }
+            queue[queue.startIndex] = chosen
+            queue[queue.startIndex + 1].skips += 1
+        }
+        return queue.popFirst()?.waiter
     }
 
     private mutating func takeIdle(_ tag: Int) -> Int? {
