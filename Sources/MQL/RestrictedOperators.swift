@@ -2,7 +2,8 @@ public import Errors
 
 /// What a request of an application user may not use. Source: `reference/rules.md` §16.
 ///
-/// The part about pipelines stands in `Pipeline/`.
+/// The parsers refuse what tidegate does not serve at all; here stand the operators that system
+/// requests may use and users may not. The part about pipelines stands in `Pipeline/`.
 public enum RestrictedOperators {
     /// What an app may allow to its users nevertheless.
     public struct Options: Sendable, Hashable {
@@ -22,5 +23,70 @@ public enum RestrictedOperators {
         ServiceError(
             .invalidParameter, "operator '\(name)' is not available to application users",
             details: ["operator": name])
+    }
+
+    /// Checks a filter of a user.
+    ///
+    /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the operator.
+    public static func check(filter: Filter, options: Options = Options()) throws(ServiceError) {
+        switch filter {
+        case .all, .nothing: break
+        case .and(let members), .or(let members), .nor(let members):
+            for member in members { try check(filter: member, options: options) }
+        case .field(_, let test): try check(test, options)
+        case .expression: if !options.allowsExpr { throw refusal(of: "$expr") }
+        }
+    }
+
+    /// Checks the conditions inside an update: array filters and `$pull`.
+    ///
+    /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the operator.
+    public static func check(update: Update, options: Options = Options()) throws(ServiceError) {
+        guard case .operators(let changes, let arrayFilters) = update else { return }
+        for filter in arrayFilters.values { try check(filter: filter, options: options) }
+        for change in changes {
+            guard case .pull(let condition) = change.action else { continue }
+            switch condition {
+            case .equal: break
+            case .tests(let tests): for test in tests { try check(test, options) }
+            case .document(let filter): try check(filter: filter, options: options)
+            }
+        }
+    }
+
+    /// Checks the conditions inside a projection: `$elemMatch`.
+    ///
+    /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the operator.
+    public static func check(projection: Projection, options: Options = Options()) throws(ServiceError) {
+        for item in projection.items {
+            if case .elementMatch(_, let match) = item { try check(match, options) }
+        }
+    }
+
+    private static func check(_ test: FieldTest, _ options: Options) throws(ServiceError) {
+        switch test {
+        case .compare, .exists, .type, .modulo, .size: break
+        case .inside(let members), .all(let members):
+            if !options.allowsRegex, members.contains(where: \.isPattern) { throw refusal(of: "$regex") }
+        case .matches: if !options.allowsRegex { throw refusal(of: "$regex") }
+        case .allElements(let matches): for match in matches { try check(match, options) }
+        case .elementMatch(let match): try check(match, options)
+        case .bits(let bits, _): throw refusal(of: bits.rawValue)
+        case .not(let tests): for test in tests { try check(test, options) }
+        }
+    }
+
+    private static func check(_ match: ElementMatch, _ options: Options) throws(ServiceError) {
+        switch match {
+        case .value(let tests): for test in tests { try check(test, options) }
+        case .document(let filter): try check(filter: filter, options: options)
+        }
+    }
+}
+
+extension FilterMember {
+    /// Whether the member is a pattern rather than a value.
+    fileprivate var isPattern: Bool {
+        if case .pattern = self { true } else { false }
     }
 }

@@ -3,7 +3,164 @@ public import Errors
 
 extension Filter {
     /// Whether a document satisfies the filter.
+    ///
+    /// - Throws: ``ServiceError`` when an expression of `$expr` fails, a pattern reaches its bounds
+    ///   (51156) or the context's meter is spent (50).
     public func matches(_ document: BSONDocument, _ context: EvaluationContext) throws(ServiceError) -> Bool {
-        throw .mongo(.badValue, "unknown operator")
+        var indexes: [FieldPath: Int]?
+        return try FilterEvaluator(context: context).matches(self, document, &indexes)
+    }
+
+    /// As ``matches(_:_:)``, with the array indexes that satisfied the filter.
+    public func matchReport(
+        _ document: BSONDocument, _ context: EvaluationContext
+    ) throws(ServiceError) -> MatchReport {
+        var indexes: [FieldPath: Int]? = [:]
+        let matched = try FilterEvaluator(context: context).matches(self, document, &indexes)
+        return MatchReport(matched: matched, indexes: matched ? indexes ?? [:] : [:])
+    }
+}
+
+/// The meaning of filters, in memory. Source: `reference/mql.md` §§2–3.
+struct FilterEvaluator {
+    let context: EvaluationContext
+
+    /// Whether the document satisfies the filter.
+    ///
+    /// - Parameter indexes: Receives, per array, the index that matched; nil when nobody asks.
+    func matches(
+        _ filter: Filter, _ document: BSONDocument, _ indexes: inout [FieldPath: Int]?
+    ) throws(ServiceError) -> Bool {
+        switch filter {
+        case .all: return true
+        case .nothing: return false
+        case .and(let members):
+            for member in members {
+                if try !matches(member, document, &indexes) { return false }
+            }
+            return true
+        case .or(let members):
+            for member in members {
+                // What a failed branch recorded must not show.
+                var attempt = indexes
+                if try matches(member, document, &attempt) {
+                    indexes = attempt
+                    return true
+                }
+            }
+            return false
+        case .nor(let members):
+            var ignored: [FieldPath: Int]?
+            for member in members where try matches(member, document, &ignored) { return false }
+            return true
+        case .field(let path, let test):
+            return try holds(test, .field(document, path), &indexes)
+        case .expression(let expression):
+            return try expression.evaluate(document, context)?.isTruthy ?? false
+        }
+    }
+
+    /// Whether all tests hold for one value.
+    func hold(_ tests: [FieldTest], _ subject: FilterSubject) throws(ServiceError) -> Bool {
+        var ignored: [FieldPath: Int]?
+        for test in tests where try !holds(test, subject, &ignored) { return false }
+        return true
+    }
+
+    private func holds(
+        _ test: FieldTest, _ subject: FilterSubject, _ indexes: inout [FieldPath: Int]?
+    ) throws(ServiceError) -> Bool {
+        switch test {
+        case .not(let tests):
+            return try !hold(tests, subject)
+        case .exists(let wanted):
+            let exists = try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in value != nil }
+            return exists == wanted
+        case .all(let members):
+            if members.isEmpty { return false }
+            for member in members where try !isMember([member], subject, &indexes) { return false }
+            return true
+        case .allElements(let matches):
+            if matches.isEmpty { return false }
+            for match in matches where try !elementMatches(match, subject, &indexes) { return false }
+            return true
+        case .elementMatch(let match):
+            return try elementMatches(match, subject, &indexes)
+        case .size(let size):
+            return try any(subject, .whole, &indexes) { value, _ throws(ServiceError) in
+                value?.array?.count == size
+            }
+        case .inside(let members):
+            return try isMember(members, subject, &indexes)
+        case .matches(let pattern):
+            return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
+                try ValueTests.matches(pattern, value)
+            }
+        case .compare, .type, .modulo, .bits:
+            return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
+                ValueTests.holds(test, value)
+            }
+        }
+    }
+
+    /// Whether a candidate is among the members of `$in`.
+    private func isMember(
+        _ members: [FilterMember], _ subject: FilterSubject, _ indexes: inout [FieldPath: Int]?
+    ) throws(ServiceError) -> Bool {
+        var membership = Membership(members)
+        return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
+            try membership.contains(value)
+        }
+    }
+
+    /// Whether some element of an array satisfies all conditions.
+    private func elementMatches(
+        _ match: ElementMatch, _ subject: FilterSubject, _ indexes: inout [FieldPath: Int]?
+    ) throws(ServiceError) -> Bool {
+        var found: PathCandidates.Position?
+        let depth = subject.depth
+        let matched = try subject.contains(.whole) { value, position throws(ServiceError) in
+            guard case .array(let elements)? = value else { return false }
+            try context.meter.spend(elements.count)
+            for (index, element) in elements.enumerated() where try self.matches(match, element: element) {
+                found = position ?? PathCandidates.Position(depth: depth, index: index)
+                return true
+            }
+            return false
+        }
+        if matched { subject.record(found, &indexes) }
+        return matched
+    }
+
+    /// Whether one element satisfies an `$elemMatch`.
+    func matches(_ match: ElementMatch, element: BSONValue) throws(ServiceError) -> Bool {
+        switch match {
+        case .value(let tests):
+            return try hold(tests, .value(element))
+        case .document(let filter):
+            var ignored: [FieldPath: Int]?
+            switch element {
+            case .document(let document): return try matches(filter, document, &ignored)
+            case .array(let elements):
+                // An array is an object whose names are the indexes.
+                let fields = elements.enumerated().map { BSONDocument.Field(key: String($0), value: $1) }
+                return try matches(filter, BSONDocument(fields), &ignored)
+            default: return false
+            }
+        }
+    }
+
+    private func any(
+        _ subject: FilterSubject, _ leaf: PathCandidates.Leaf, _ indexes: inout [FieldPath: Int]?,
+        _ visitor: PathCandidates.Visitor
+    ) throws(ServiceError) -> Bool {
+        var found: PathCandidates.Position?
+        let matched = try subject.contains(leaf) { value, position throws(ServiceError) in
+            guard try visitor(value, position) else { return false }
+            found = position
+            return true
+        }
+        if matched { subject.record(found, &indexes) }
+        return matched
     }
 }

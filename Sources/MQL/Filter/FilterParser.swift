@@ -2,11 +2,116 @@ public import BSON
 public import Errors
 
 /// Turns a filter document into a ``Filter``.
+///
+/// Shape: `{a: 1, b: {$gt: 2}}` becomes `.and([.field("a", .compare(.equal, 1)), .field("b",
+/// .compare(.greater, 2))])`. Operators that are not served are refused by name.
+/// Source: `reference/mql.md` §3.
 public enum FilterParser {
     /// Parses a filter document.
+    ///
+    /// - Parameters:
+    ///   - document: The filter, at most 100 levels deep.
+    ///   - allowsUserRestrictedOperators: False for a request of an application user, who may not
+    ///     use what `reference/rules.md` §16 lists (beside `$regex` and `$expr`, see
+    ///     ``RestrictedOperators``).
+    /// - Throws: ``ServiceError`` with MongoDB's code for the fault; `invalidParameter` for an operator
+    ///   that users may not use.
     public static func parse(
         _ document: BSONDocument, allowsUserRestrictedOperators: Bool = true
     ) throws(ServiceError) -> Filter {
-        throw .mongo(.badValue, "unknown operator")
+        let filter = try FilterParsing(allowsRestricted: allowsUserRestrictedOperators, depth: 0)
+            .filter(document)
+        if !allowsUserRestrictedOperators { try RestrictedOperators.check(filter: filter) }
+        return filter
+    }
+}
+
+/// One level of parsing; the next level is a value one deeper.
+struct FilterParsing {
+    /// How deep a filter may nest; the readers of `BSON` bound documents likewise.
+    static let maximumDepth = 100
+    /// Operators of the top level that exist in MongoDB and are not served.
+    private static let unservedTopLevel: Set<String> = ["$where", "$text", "$jsonSchema", "$sampleRate"]
+
+    let allowsRestricted: Bool
+    let depth: Int
+
+    /// The parser for what lies inside.
+    func deeper() throws(ServiceError) -> FilterParsing {
+        if depth >= Self.maximumDepth {
+            throw .mongo(.overflow, "filter exceeds the maximum nesting depth of \(Self.maximumDepth)")
+        }
+        return FilterParsing(allowsRestricted: allowsRestricted, depth: depth + 1)
+    }
+
+    /// A whole filter document: the conjunction of its entries.
+    func filter(_ document: BSONDocument) throws(ServiceError) -> Filter {
+        var parts: [Filter] = []
+        for field in document {
+            if field.key.startsWithDollar {
+                if let part = try topLevel(field.key, field.value) { parts.append(part) }
+            } else {
+                parts.append(try predicate(FieldPath(components: field.key.pathComponents), field.value))
+            }
+        }
+        return Self.conjunction(parts)
+    }
+
+    /// What a path must satisfy: operators, a pattern, or equality.
+    private func predicate(_ path: FieldPath, _ value: BSONValue) throws(ServiceError) -> Filter {
+        switch value {
+        case .regex(let literal):
+            return .field(path, .matches(try PatternParser.pattern(literal)))
+        case .document(let document) where document.isOperatorDocument:
+            let tests = try FieldTestParser(parsing: deeper(), path: path).tests(document)
+            return Self.conjunction(tests.map { .field(path, $0) })
+        case .undefined:
+            throw .mongo(.badValue, "cannot compare to undefined")
+        default:
+            return .field(path, .compare(.equal, value))
+        }
+    }
+
+    /// An entry whose name starts with `$`; nil when it says nothing about documents.
+    private func topLevel(_ name: String, _ value: BSONValue) throws(ServiceError) -> Filter? {
+        switch name {
+        case "$and": return .and(try branches(name, value))
+        case "$or": return .or(try branches(name, value))
+        case "$nor": return .nor(try branches(name, value))
+        case "$comment": return nil
+        case "$expr": return .expression(try ExpressionParser.parse(value))
+        case _ where Self.unservedTopLevel.contains(name):
+            if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
+            throw .mongo(.badValue, "\(name) is not allowed in this context")
+        default:
+            throw .mongo(
+                .badValue,
+                "unknown top level operator: \(name). If you have a field name that starts with a '$' symbol, consider using $getField or $setField."
+            )
+        }
+    }
+
+    /// The members of `$and`, `$or`, `$nor`.
+    private func branches(_ name: String, _ value: BSONValue) throws(ServiceError) -> [Filter] {
+        guard case .array(let members) = value else { throw .mongo(.badValue, "\(name) must be an array") }
+        if members.isEmpty { throw .mongo(.badValue, "\(name) must be a nonempty array") }
+        let inner = try deeper()
+        var filters: [Filter] = []
+        filters.reserveCapacity(members.count)
+        for member in members {
+            guard case .document(let document) = member else {
+                throw .mongo(.badValue, "\(name) entries need to be full objects")
+            }
+            filters.append(try inner.filter(document))
+        }
+        return filters
+    }
+
+    private static func conjunction(_ parts: [Filter]) -> Filter {
+        switch parts.count {
+        case 0: .all
+        case 1: parts[0]
+        default: .and(parts)
+        }
     }
 }

@@ -1,0 +1,55 @@
+import BSON
+import Errors
+
+/// The members of `$in`, asked about one candidate after the other.
+///
+/// A few candidates are compared with each member; when there are many of both, members go into a
+/// hashed set first, so that the work stays proportional to their sum.
+struct Membership {
+    private static let patience = 8
+
+    private let members: [FilterMember]
+    private var asked = 0
+    private var values: Set<BSONKey>?
+    private var patterns: [RegexPattern] = []
+
+    init(_ members: [FilterMember]) {
+        self.members = members
+    }
+
+    /// Whether a candidate equals a value or matches a pattern; nil is a missing field, which equals null.
+    mutating func contains(_ candidate: BSONValue?) throws(ServiceError) -> Bool {
+        asked += 1
+        if asked > Self.patience, members.count > Self.patience { return try containsByHash(candidate) }
+        for member in members {
+            switch member {
+            case .value(let value):
+                if ValueTests.compares(candidate, .equal, value) { return true }
+            case .pattern(let pattern):
+                if try ValueTests.matches(pattern, candidate) { return true }
+            }
+        }
+        return false
+    }
+
+    private mutating func containsByHash(_ candidate: BSONValue?) throws(ServiceError) -> Bool {
+        let values = self.values ?? collect()
+        self.values = values
+        // Undefined shares null's place in the order but is not equal to it.
+        if case .undefined? = candidate { return false }
+        if values.contains(BSONKey(candidate ?? .null)) { return true }
+        for pattern in patterns where try ValueTests.matches(pattern, candidate) { return true }
+        return false
+    }
+
+    private mutating func collect() -> Set<BSONKey> {
+        var values = Set<BSONKey>(minimumCapacity: members.count)
+        for member in members {
+            switch member {
+            case .value(let value): values.insert(BSONKey(value))
+            case .pattern(let pattern): patterns.append(pattern)
+            }
+        }
+        return values
+    }
+}
