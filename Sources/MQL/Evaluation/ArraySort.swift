@@ -36,6 +36,24 @@ struct ArraySort {
         }
     }
 
+    /// The elements in order; equal ones keep theirs.
+    func sorted(_ elements: [BSONValue]) -> [BSONValue] {
+        guard !keys.isEmpty else {
+            return stable(elements) { BSONOrdering.compare($0, $1) }
+        }
+        // By fields, an element that is no object has none of them.
+        let order = Sort(keys: keys.map { Sort.Key(path: FieldPath(components: $0.path), ascending: $0.ascending) })
+        return stable(elements) { order.compare($0.document ?? BSONDocument(), $1.document ?? BSONDocument()) }
+    }
+
+    private func stable(_ elements: [BSONValue], _ compare: (BSONValue, BSONValue) -> Int) -> [BSONValue] {
+        elements.enumerated().sorted { left, right in
+            let order = compare(left.element, right.element)
+            if order == 0 { return left.offset < right.offset }
+            return ascending ? order < 0 : order > 0
+        }.map(\.element)
+    }
+
     private static func direction(_ value: BSONValue) -> Bool? {
         let number: Double? =
             switch value {
