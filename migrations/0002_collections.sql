@@ -235,22 +235,154 @@ COMMENT ON FUNCTION tidegate.chosen(jsonb, jsonb, boolean) IS
 
 -- Keys --------------------------------------------------------------------------------------------------
 
+CREATE FUNCTION tidegate.number_key(value numeric) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+    SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    plain text := trim_scale(abs(value))::text;
+    whole text := split_part(plain, '.', 1);
+    fraction text := split_part(plain, '.', 2);
+    digits text;
+    exponent integer;
+BEGIN
+    IF value = 0 THEN RETURN 'n3'; END IF;
+    IF value = 'Infinity' THEN RETURN 'n5'; END IF;
+    IF value = '-Infinity' THEN RETURN 'n1'; END IF;
+    -- The value is 0.digits times ten to the exponent.
+    IF whole <> '0' THEN
+        exponent := length(whole);
+        digits := rtrim(whole || fraction, '0');
+    ELSE
+        digits := ltrim(fraction, '0');
+        exponent := length(digits) - length(fraction);
+    END IF;
+    IF value > 0 THEN
+        RETURN 'n4' || lpad((exponent + 10000)::text, 5, '0') || digits;
+    END IF;
+    RETURN 'n2' || lpad((89999 - exponent)::text, 5, '0') || translate(digits, '0123456789', '9876543210') || '~';
+END
+$$;
+COMMENT ON FUNCTION tidegate.number_key(numeric) IS 'A number as typed keys spell it: text order is the order of numbers.';
+
+CREATE FUNCTION tidegate.exact_double(value float8) RETURNS numeric
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+    SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bits bigint := ('x' || encode(float8send(value), 'hex'))::bit(64)::bigint;
+    power integer := ((bits >> 52) & 2047)::integer;
+    result numeric := bits & 4503599627370495;
+BEGIN
+    IF power = 2047 THEN RETURN value::numeric; END IF;
+    IF power = 0 THEN power := 1; ELSE result := result + 4503599627370496; END IF;
+    power := power - 1075;
+    FOR step IN 1..abs(power) LOOP
+        result := result * CASE WHEN power > 0 THEN 2 ELSE 0.5 END;
+    END LOOP;
+    RETURN CASE WHEN bits < 0 THEN -result ELSE result END;
+END
+$$;
+COMMENT ON FUNCTION tidegate.exact_double(float8) IS 'The value of a double in all its decimal digits.';
+
 CREATE FUNCTION tidegate.typed_key(id jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    key text;
 BEGIN
-    IF id IS NULL OR jsonb_typeof(id) = 'null' THEN RETURN 'd'; END IF;
-    IF jsonb_typeof(id) = 'string' AND octet_length(id #>> '{}') <= 2000 THEN RETURN 's' || (id #>> '{}'); END IF;
-    IF jsonb_typeof(id) = 'boolean' THEN RETURN CASE WHEN id::boolean THEN 'y1' ELSE 'y0' END; END IF;
-    IF id ->> '$oid' ~ '^[0-9a-f]{24}$' THEN RETURN 'x' || (id ->> '$oid'); END IF;
-    RAISE EXCEPTION '_id: no key can be made in SQL for %', left(id::text, 100)
-        USING ERRCODE = 'invalid_parameter_value',
-              HINT = 'Give the column _id as well, or insert through the gateway.';
+    key := CASE jsonb_typeof(id)
+        WHEN 'null' THEN 'd'
+        WHEN 'string' THEN 's' || (id #>> '{}')
+        WHEN 'boolean' THEN CASE WHEN id::boolean THEN 'y1' ELSE 'y0' END
+        WHEN 'number' THEN tidegate.number_key(
+            -- A double is its binary value, not the shortest digits that name it.
+            CASE tidegate.number_kind(id::numeric) WHEN 3 THEN tidegate.exact_double((id #>> '{}')::float8)
+                ELSE id::numeric END)
+        WHEN 'object' THEN CASE
+            WHEN (SELECT count(*) FROM jsonb_object_keys(id)) <> 1 THEN NULL
+            WHEN id ->> '$oid' ~ '^[0-9a-f]{24}$' THEN 'x' || (id ->> '$oid')
+            WHEN jsonb_typeof(id -> '$date') = 'number'
+                AND (id -> '$date')::numeric BETWEEN -9223372036854775808 AND 9223372036854775807
+            THEN 'z' || lpad(to_hex((id -> '$date')::bigint # -9223372036854775808), 16, '0')
+            WHEN id ->> '$uuid' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+            THEN 'w0000001004' || replace(id ->> '$uuid', '-', '')
+            WHEN id ->> '$numberDecimal' IS NOT NULL
+            THEN tidegate.number_key(tidegate.decimal_value(id ->> '$numberDecimal'))
+            WHEN id ->> '$numberDouble' IN ('Infinity', '-Infinity', '-0.0')
+            THEN tidegate.number_key((id ->> '$numberDouble')::numeric)
+            WHEN id ->> '$numberDouble' = 'NaN' THEN 'm'
+            END
+        END;
+    -- The keys of long texts end in a digest, which the gateway makes.
+    IF key IS NULL OR octet_length(key) > 2600 THEN
+        RAISE EXCEPTION '_id: no key can be made in SQL for %', coalesce(left(id::text, 100), 'null')
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Insert the document through the gateway.';
+    END IF;
+    RETURN key;
 END
 $$;
 COMMENT ON FUNCTION tidegate.typed_key(jsonb) IS
     'The key of an _id: one letter for the type, then its value so that text order is MongoDB''s order.';
+
+CREATE FUNCTION tidegate.sort_key(doc jsonb, path text[], descending boolean) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+    SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    value jsonb := doc #> path;
+    element jsonb;
+    key text;
+    best text;
+BEGIN
+    FOR step IN 1..cardinality(path) - 1 LOOP
+        IF jsonb_typeof(doc #> path[1:step]) = 'array' THEN
+            RAISE EXCEPTION 'only the gateway can sort by a path through an array' USING ERRCODE = 'TG001';
+        END IF;
+    END LOOP;
+    IF value IS NULL THEN RETURN 'd'; END IF;
+    IF jsonb_typeof(value) = 'array' THEN
+        IF value = '[]' THEN RETURN 'b'; END IF;
+        FOR element IN SELECT e FROM jsonb_array_elements(value) e LOOP
+            IF jsonb_typeof(element) = 'array' THEN
+                RAISE EXCEPTION 'only the gateway can sort arrays of arrays' USING ERRCODE = 'TG001';
+            END IF;
+            key := tidegate.sort_key(jsonb_build_object('e', element), '{e}', descending);
+            IF best IS NULL OR (key COLLATE "C" > best COLLATE "C") = descending THEN best := key; END IF;
+        END LOOP;
+        RETURN best;
+    END IF;
+    key := CASE jsonb_typeof(value)
+        WHEN 'null' THEN 'd'
+        WHEN 'string' THEN 's' || (value #>> '{}')
+        WHEN 'number' THEN tidegate.number_key(value::numeric)
+        WHEN 'boolean' THEN CASE WHEN value::boolean THEN 'y1' ELSE 'y0' END
+        WHEN 'object' THEN CASE
+            WHEN (SELECT count(*) FROM jsonb_object_keys(value)) <> 1 THEN NULL
+            WHEN value ->> '$oid' ~ '^[0-9a-f]{24}$' THEN 'x' || (value ->> '$oid')
+            WHEN jsonb_typeof(value -> '$date') = 'number'
+                AND (value -> '$date')::numeric BETWEEN -9223372036854775808 AND 9223372036854775807
+            THEN 'z' || lpad(to_hex((value -> '$date')::bigint # -9223372036854775808), 16, '0')
+            WHEN value ->> '$uuid' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+            THEN 'w0000001004' || replace(value ->> '$uuid', '-', '')
+            WHEN value ->> '$numberDouble' IN ('Infinity', '-Infinity', '-0.0')
+            THEN tidegate.number_key((value ->> '$numberDouble')::numeric)
+            WHEN value ->> '$numberDouble' = 'NaN' THEN 'm'
+            -- Against the shortest digits of doubles only whole decimals compare exactly.
+            WHEN scale(trim_scale(tidegate.decimal_value(value ->> '$numberDecimal'))) = 0
+            THEN tidegate.number_key(tidegate.decimal_value(value ->> '$numberDecimal'))
+            END
+        END;
+    IF key IS NULL THEN
+        RAISE EXCEPTION 'only the gateway can sort this value' USING ERRCODE = 'TG001';
+    END IF;
+    RETURN key;
+END
+$$;
+COMMENT ON FUNCTION tidegate.sort_key(jsonb, text[], boolean) IS
+    'A text that sorts (collation C) as MongoDB sorts the value at a path; an error TG001 for values that only the gateway can order.';
 
 CREATE FUNCTION tidegate.fill_id() RETURNS trigger
     LANGUAGE plpgsql
@@ -604,7 +736,7 @@ BEGIN
         WHERE p.pronamespace = 'tidegate'::regnamespace
           AND p.proname IN (
             'ensure_shape', 'learn_step', 'next_shape', 'number_kind', 'number_json', 'combine_numbers',
-            'decimal_value', 'chosen', 'typed_key', 'fill_id', 'safe_name', 'ensure_collection',
+            'decimal_value', 'chosen', 'number_key', 'exact_double', 'typed_key', 'sort_key', 'fill_id', 'safe_name', 'ensure_collection',
             'list_collections', 'promotion_expression', 'promote_field', 'log_change', 'set_listener',
             'enable_change_log', 'disable_change_log', 'trim_changes')
     LOOP
@@ -612,7 +744,7 @@ BEGIN
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', object.name);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_gateway, tidegate_admin', object.name);
         IF object.short IN ('list_collections', 'number_kind', 'number_json', 'combine_numbers', 'decimal_value',
-                            'chosen', 'typed_key', 'safe_name') THEN
+                            'chosen', 'number_key', 'exact_double', 'typed_key', 'sort_key', 'safe_name') THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_readonly', object.name);
         END IF;
     END LOOP;

@@ -1,0 +1,163 @@
+public import BSON
+public import MQL
+import Rules
+public import SQL
+
+/// An aggregation split in two: what PostgreSQL does, and the stages that are left.
+public struct AggregateStatement: Sendable {
+    /// What the rows are.
+    public enum Rows: Sendable {
+        /// `doc`, `shape`: documents.
+        case documents
+        /// `count`: one number; ``name`` is its field.
+        case count(name: String)
+        /// `key`, `count`, and a possible shape of the key: groups with their sizes, to be merged by BSON equality.
+        case groups(fields: [GroupField])
+    }
+
+    /// A counting field of `$group`, and what each document counts.
+    public struct GroupField: Sendable {
+        public let name: String
+        public let weight: BSONValue
+    }
+
+    public let statement: SQLFragment
+    public let rows: Rows
+    /// Whether every row satisfies the rules; otherwise ask the plan.
+    public let decidesMatch: Bool
+    /// What the gateway does with the documents, in order.
+    public let remaining: Pipeline
+}
+
+extension QueryCompiler {
+    /// Pushes down the longest prefix of a pipeline.
+    ///
+    /// Rules come first: the pipeline sees only what its caller may read. Where they hide fields, stages cannot be
+    /// pushed below them.
+    ///
+    /// - Parameter pushesDown: Whether stages may be SQL's at all; without, the statement reads the documents.
+    public func aggregate(_ pipeline: Pipeline, pushesDown: Bool = true) -> AggregateStatement {
+        var prefix = PipelinePrefix(
+            condition: .all([plan.queryFilter, plan.readFilter].map(filters.compile)))
+        var remaining = pipeline.stages[...]
+        let seesWholeDocuments = plan.readsWholeDocuments && plan.readFilterIsExact && plan.queryProjection == nil
+        if pushesDown, seesWholeDocuments, prefix.condition.isExact {
+            while let stage = remaining.first, prefix.take(stage, filters) { remaining.removeFirst() }
+            // What cannot be decided in SQL may still narrow, as long as the stage is run again.
+            if case .match(let filter)? = remaining.first { prefix.narrow(filters.compile(filter)) }
+            if let grouped = grouped(prefix, remaining) { return grouped }
+        }
+        let isExact = plan.readFilterIsExact && prefix.rulesAreExact
+        return AggregateStatement(
+            statement: prefix.select("doc, shape", from: layout.table), rows: .documents,
+            decidesMatch: isExact, remaining: Pipeline(stages: Array(remaining)))
+    }
+
+    /// The next stage, when it counts documents as a whole or by a field.
+    private func grouped(_ prefix: PipelinePrefix, _ stages: ArraySlice<Stage>) -> AggregateStatement? {
+        var rest = stages
+        guard prefix.condition.isExact, let stage = rest.popFirst() else { return nil }
+        switch stage {
+        case .count(let name):
+            return AggregateStatement(
+                statement: "SELECT count(*) FROM (\(prefix.select("1 AS one", from: layout.table))) AS input",
+                rows: .count(name: name), decidesMatch: true, remaining: Pipeline(stages: Array(rest)))
+        case .group(let arguments):
+            return groups(prefix, arguments, rest: Array(rest))
+        case .sortByCount(let expression):
+            let counting = GroupArguments(
+                id: expression, fields: [("count", Accumulator(kind: .sum, operand: .literal(.int32(1))))])
+            let order = Sort(keys: [Sort.Key(path: "count", ascending: false)])
+            return groups(prefix, counting, rest: [.sort(order)] + rest)
+        default: return nil
+        }
+    }
+
+    private func groups(
+        _ prefix: PipelinePrefix, _ arguments: GroupArguments, rest: [Stage]
+    ) -> AggregateStatement? {
+        var fields: [AggregateStatement.GroupField] = []
+        for field in arguments.fields {
+            switch (field.accumulator.kind, field.accumulator.operand) {
+            case (.count, _):
+                fields.append(.init(name: field.name, weight: .int32(1)))
+            case (.sum, .literal(let weight)):
+                guard case .int32 = weight else { return nil }
+                fields.append(.init(name: field.name, weight: weight))
+            default: return nil
+            }
+        }
+        let key: SQLFragment
+        switch arguments.id {
+        case .literal(let value):
+            guard value.document == nil, value.array == nil, let bytes = StoredText.plain(value) else { return nil }
+            key = "\(bind: .jsonb(bytes))::jsonb"
+        case .path(let path):
+            guard path.components.count == 1, CandidatePath(root: "$", path)?.isPlain == true else { return nil }
+            key = "doc -> \(bind: .text(path.components[0]))"
+        default: return nil
+        }
+        return AggregateStatement(
+            statement: """
+                SELECT key, count(*) FROM (\(prefix.select("\(key) AS key", from: layout.table))) AS input GROUP BY key
+                """,
+            rows: .groups(fields: fields), decidesMatch: true, remaining: Pipeline(stages: rest))
+    }
+}
+
+/// The stages that one SELECT can do: conditions, one order, then skip and limit.
+private struct PipelinePrefix {
+    var condition: Condition
+    private(set) var rulesAreExact: Bool
+    private var order: SQLFragment?
+    private var skip = 0
+    private var limit: Int?
+
+    init(condition: Condition) {
+        self.condition = condition
+        rulesAreExact = condition.isExact
+    }
+
+    private var isCut: Bool { skip > 0 || limit != nil }
+
+    /// Whether the stage was taken over whole.
+    mutating func take(_ stage: Stage, _ filters: FilterCompiler) -> Bool {
+        switch stage {
+        case .match(let filter):
+            let more = filters.compile(filter)
+            guard !isCut, more.isExact else { return false }
+            condition = .all([condition, more])
+            return true
+        case .sort(let sort):
+            guard !isCut, order == nil, let text = SortCompiler.compile(sort) else { return false }
+            order = text
+            return true
+        case .skip(let count):
+            guard limit == nil else { return false }
+            let sum = skip.addingReportingOverflow(count)
+            guard !sum.overflow else { return false }
+            skip = sum.partialValue
+            return true
+        case .limit(let count):
+            limit = min(limit ?? count, count)
+            return true
+        default: return false
+        }
+    }
+
+    /// Adds what can only narrow; not after a cut, which would then take other documents.
+    mutating func narrow(_ more: Condition) {
+        guard !isCut, !more.isExact || !more.terms.isEmpty else { return }
+        let isExact = more.isExact
+        condition = .all([condition, more])
+        condition.isExact = condition.isExact && isExact
+    }
+
+    func select(_ columns: SQLFragment, from table: SQLIdentifier) -> SQLFragment {
+        var result: SQLFragment =
+            "SELECT \(columns) FROM \(table)\(QueryCompiler.suffix(condition.fragment(on: "doc"), order))"
+        if let limit { result += " LIMIT \(bind: .int(Int64(limit)))" }
+        if skip > 0 { result += " OFFSET \(bind: .int(Int64(skip)))" }
+        return result
+    }
+}

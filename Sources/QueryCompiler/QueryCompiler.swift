@@ -1,0 +1,107 @@
+import BSON
+public import MQL
+public import Rules
+public import SQL
+
+/// From an operation and its permissions to SQL: the one entry of this room.
+///
+/// Every method gives statements together with what they leave to the caller: which part of the filter
+/// to evaluate again, whether to sort or cut. Values travel as binds only.
+///
+/// Source: storage-study §§7, 8.
+public struct QueryCompiler: Sendable {
+    public let layout: CollectionLayout
+    public let plan: AccessPlan
+
+    public init(layout: CollectionLayout, plan: AccessPlan) {
+        self.layout = layout
+        self.plan = plan
+    }
+
+    var filters: FilterCompiler { FilterCompiler(source: .rows(layout)) }
+
+    /// Reads documents for a caller: filter, rule filters and readable documents in one statement.
+    public func find(_ arguments: FindArguments, sortsInSQL: Bool = true) -> FindStatement {
+        let condition = Condition.all([arguments.filter, plan.queryFilter, plan.readFilter].map(filters.compile))
+        let decides = condition.isExact && plan.readFilterIsExact
+        let order = sortsInSQL ? arguments.sort.flatMap(SortCompiler.compile) : nil
+        let sorts = arguments.sort == nil || order != nil
+        return FindStatement(
+            select: "SELECT doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), order))",
+            decidesMatch: decides, sorts: sorts, cuts: decides && sorts, arguments: arguments,
+            isPointRead: Self.isPoint(arguments.filter))
+    }
+
+    /// Rows that a write may have to change, by key, so that each is seen once.
+    ///
+    /// - Parameters:
+    ///   - after: Only keys beyond this one.
+    ///   - limit: At most this many.
+    ///   - locks: Whether other writers wait until the transaction ends.
+    public func candidates(
+        _ filter: Filter, after: String?, limit: Int, locks: Bool
+    ) -> (statement: SQLFragment, decidesMatch: Bool) {
+        let condition = writeCondition(filter)
+        var parts = condition.fragment(on: "doc").map { [$0] } ?? []
+        if let after { parts.append("_id > \(bind: .text(after))") }
+        let suffix = Self.suffix(parts.isEmpty ? nil : .joined(parts, separator: " AND "), "_id")
+        var statement: SQLFragment =
+            "SELECT _id, doc, shape FROM \(layout.table)\(suffix) LIMIT \(bind: .int(Int64(limit)))"
+        if locks { statement += " FOR UPDATE" }
+        return (statement, condition.isExact)
+    }
+
+    /// What a write matches: the caller's filter within the rule filters. Whether the caller may see or change
+    /// the document is decided on each, and refuses the request.
+    func writeCondition(_ filter: Filter) -> Condition {
+        .all([filter, plan.queryFilter].map(filters.compile))
+    }
+
+    static func suffix(_ condition: SQLFragment?, _ order: SQLFragment?) -> SQLFragment {
+        var result = SQLFragment()
+        if let condition { result += " WHERE \(condition)" }
+        if let order { result += " ORDER BY \(order)" }
+        return result
+    }
+
+    /// Whether a filter names one `_id`, so that one plan serves all values.
+    static func isPoint(_ filter: Filter) -> Bool {
+        switch filter {
+        case .field(let path, .compare(.equal, let value)): path.components == ["_id"] && value.array == nil
+        case .and(let filters): filters.contains(where: isPoint)
+        default: false
+        }
+    }
+}
+
+/// A read, and what it leaves to the caller.
+public struct FindStatement: Sendable {
+    /// Without skip and limit: `SELECT doc, shape …`.
+    let select: SQLFragment
+    /// Whether every row satisfies filter and rules; otherwise evaluate both.
+    public let decidesMatch: Bool
+    /// Whether rows come in the order asked for; otherwise sort.
+    public let sorts: Bool
+    /// Whether skip and limit are applied; otherwise cut.
+    public let cuts: Bool
+    let arguments: FindArguments
+    /// Whether at most one row can come.
+    public let isPointRead: Bool
+
+    /// The statement with skip and limit where they are SQL's.
+    ///
+    /// - Parameter bound: At most this many rows, beside the caller's limit.
+    public func statement(bound: Int? = nil) -> SQLFragment {
+        guard !isPointRead || bound != nil && !cuts else { return cutting(limit: arguments.limit) }
+        guard cuts else { return bound.map { select + " LIMIT \(bind: .int(Int64($0)))" } ?? select }
+        return cutting(limit: [arguments.limit, bound].compactMap { $0 }.min())
+    }
+
+    private func cutting(limit: Int?) -> SQLFragment {
+        guard cuts else { return select }
+        var result = select
+        if let limit { result += " LIMIT \(bind: .int(Int64(limit)))" }
+        if arguments.skip > 0 { result += " OFFSET \(bind: .int(Int64(arguments.skip)))" }
+        return result
+    }
+}

@@ -1,0 +1,31 @@
+import BSON
+import MQL
+import SQL
+
+/// Turns a sort into ORDER BY, where SQL can order as MongoDB does.
+enum SortCompiler {
+    /// nil: the gateway sorts.
+    ///
+    /// `_id` sorts by its typed key. Other paths sort by a text that `tidegate.sort_key` makes of the value;
+    /// the function raises ``SortFailure`` for values it cannot order (documents, arrays of arrays), and the
+    /// caller falls back to sorting itself.
+    static func compile(_ sort: Sort) -> SQLFragment? {
+        var keys: [SQLFragment] = []
+        for key in sort.keys {
+            if key.path.components == ["_id"] {
+                keys.append(key.ascending ? "_id ASC" : "_id DESC")
+                continue
+            }
+            guard CandidatePath(root: "$", key.path)?.isPlain == true else { return nil }
+            let text = DatabaseFunctions.sortKey(
+                document: "doc", path: key.path.components, descending: !key.ascending)
+            keys.append(key.ascending ? "\(text) COLLATE \"C\" ASC" : "\(text) COLLATE \"C\" DESC")
+        }
+        return keys.isEmpty ? nil : .joined(keys, separator: ", ")
+    }
+}
+
+/// The SQLSTATE with which `tidegate.sort_key` says that only the gateway can order a value.
+public enum SortFailure {
+    public static let sqlState = "TG001"
+}

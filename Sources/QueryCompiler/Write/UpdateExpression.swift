@@ -1,0 +1,124 @@
+import BSON
+import SQL
+
+/// An update as SQL over the row of a document (`doc`, `shape`), grown change by change.
+struct UpdateExpression {
+    /// The new document; NULL where a value could not be computed.
+    private(set) var document: SQLFragment = "doc"
+    /// All must hold (NULL is false), or the gateway has to compute.
+    var guards: [SQLFragment] = []
+    /// What happens to the order of keys: one SQL text each, NULL where nothing changes.
+    private(set) var steps: [SQLFragment] = []
+    /// Holds when no step changes anything; nil when some step always does.
+    private(set) var keepsOrder: [SQLFragment]? = []
+    /// The paths that change.
+    private(set) var touched: [[String]] = []
+
+    /// The stored value at a path; changes never overlap, so the old document is as good as the new.
+    static func current(_ path: [String]) -> SQLFragment {
+        path.count == 1 ? "doc -> \(bind: .text(path[0]))" : "doc #> \(bind: .textArray(path))"
+    }
+
+    /// `{$set: {path: value}}`
+    mutating func set(_ value: BSONValue, at path: [String]) -> Bool {
+        guard let bytes = StoredText.bytes(value) else { return false }
+        requireParents(of: path)
+        if path.count == 1 {
+            var object: [UInt8] = []
+            guard let text = StoredText.bytes(.string(path[0])) else { return false }
+            object = [UInt8(ascii: "{")] + text + [UInt8(ascii: ":")] + bytes + [UInt8(ascii: "}")]
+            document += " || \(bind: .jsonb(object))"
+            document = "(\(document))"
+        } else {
+            document = "jsonb_set(\(document), \(bind: .textArray(path)), \(bind: .jsonb(bytes)))"
+        }
+        touched.append(path)
+        addStep(ShapeStep(path: path, order: StoredText.order(of: value)))
+        return true
+    }
+
+    /// `{$unset: {path: …}}`
+    mutating func unset(_ path: [String]) {
+        allowMissingParents(of: path)
+        remove(path, touching: path)
+    }
+
+    /// Removes a path of the document or an element of an array.
+    mutating func remove(_ path: [String], touching field: [String]) {
+        document = "(\(document) #- \(bind: .textArray(path)))"
+        touched.append(field)
+    }
+
+    /// Puts a computed value, without documents inside, at a path.
+    mutating func replace(_ path: [String], with value: SQLFragment) {
+        document = "jsonb_set(\(document), \(bind: .textArray(path)), \(value))"
+        touched.append(path)
+        addStep(ShapeStep(path: path, order: nil))
+    }
+
+    private mutating func addStep(_ step: ShapeStep) {
+        let exists = Self.exists(step.path)
+        let added: SQLFragment = .bind(.text(step.text(isNew: true)))
+        if step.order == nil {
+            steps.append("CASE WHEN NOT \(exists) THEN \(added) END")
+            keepsOrder?.append(exists)
+        } else {
+            steps.append(
+                "CASE WHEN \(exists) THEN \(bind: .text(step.text(isNew: false))) ELSE \(added) END")
+            keepsOrder = nil
+        }
+    }
+
+    private static func exists(_ path: [String]) -> SQLFragment {
+        path.count == 1
+            ? "(doc ? \(bind: .text(path[0])))" : "((doc #> \(bind: .textArray(path))) IS NOT NULL)"
+    }
+
+    /// Every step before the last must be a document that is there: making parents, indexing arrays and
+    /// refusing scalars are the gateway's.
+    mutating func requireParents(of path: [String]) {
+        for parent in parents(of: path) {
+            guards.append("(jsonb_typeof(\(parent)) = 'object' AND NOT \(parent) ?| \(Self.wrapperKeys))")
+        }
+    }
+
+    /// As ``requireParents(of:)``, where a missing parent means that there is nothing to do.
+    mutating func allowMissingParents(of path: [String]) {
+        for parent in parents(of: path) {
+            guards.append(
+                "(\(parent) IS NULL OR (jsonb_typeof(\(parent)) = 'object' AND NOT \(parent) ?| \(Self.wrapperKeys)))")
+        }
+    }
+
+    private func parents(of path: [String]) -> [SQLFragment] {
+        (1..<max(path.count, 1)).map { "(\(Self.current(Array(path[..<$0]))))" }
+    }
+
+    /// The keys of objects that stand for one value.
+    private static let wrapperKeys: SQLFragment = """
+        ARRAY['$oid', '$date', '$uuid', '$numberDouble', '$numberDecimal', '$numberInt', '$numberLong', \
+        '$binary', '$regularExpression', '$timestamp', '$code', '$symbol', '$dbPointer', '$undefined', \
+        '$minKey', '$maxKey', '$document']
+        """
+
+    /// The shape of the new document; NULL where a step was never taken before.
+    func shape(collection: Int32) -> SQLFragment {
+        guard !steps.isEmpty else { return "shape" }
+        let next = DatabaseFunctions.nextShape(collection: collection, shape: "shape", steps: steps)
+        guard let keepsOrder, !keepsOrder.isEmpty else {
+            return "CASE WHEN shape = 0 THEN 0 ELSE \(next) END"
+        }
+        return "CASE WHEN shape = 0 OR (\(.joined(keepsOrder, separator: " AND "))) THEN shape ELSE \(next) END"
+    }
+
+    /// Whether the update changed anything, given the old and the new document. Texts are compared, because
+    /// `5` and `5.0` are equal as jsonb.
+    func changed(from old: SQLFragment, to new: SQLFragment) -> SQLFragment {
+        let tests: [SQLFragment] = touched.map { path in
+            path.count == 1
+                ? "(\(old) -> \(bind: .text(path[0])))::text IS DISTINCT FROM (\(new) -> \(bind: .text(path[0])))::text"
+                : "(\(old) #> \(bind: .textArray(path)))::text IS DISTINCT FROM (\(new) #> \(bind: .textArray(path)))::text"
+        }
+        return tests.isEmpty ? "false" : "(\(.joined(tests, separator: " OR ")))"
+    }
+}

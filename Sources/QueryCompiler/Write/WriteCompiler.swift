@@ -1,0 +1,101 @@
+public import MQL
+import Rules
+public import SQL
+
+/// An update in one statement: it finds, checks both images, writes, and tells what happened.
+public struct UpdateStatement: Sendable {
+    /// One row: `matched`, `undecided` (documents the gateway has to compute), `denied`, `written`. Nothing is
+    /// written unless `undecided` and `denied` are zero.
+    public let statement: SQLFragment
+    public let isPointWrite: Bool
+}
+
+/// A deletion in one statement.
+public struct DeleteStatement: Sendable {
+    /// One row: `matched`, `denied`, `written`. Nothing is deleted unless `denied` is zero.
+    public let statement: SQLFragment
+    public let isPointWrite: Bool
+}
+
+extension QueryCompiler {
+    /// Beyond this a new document is the gateway's, which knows the limit of 16 MiB exactly.
+    private static let documentBytes = 8_000_000
+
+    /// nil: candidates have to be read, changed by the gateway and compared-and-swapped.
+    ///
+    /// - Parameters:
+    ///   - many: Whether all matching documents are changed, or one.
+    ///   - now: Milliseconds since 1970.
+    public func update(_ arguments: UpdateArguments, many: Bool, now: Int64) -> UpdateStatement? {
+        let condition = writeCondition(arguments.filter)
+        guard condition.isExact, let permission = permission(.update, before: "doc", after: "nd"),
+            let change = UpdateCompiler(now: now).compile(arguments.update)
+        else { return nil }
+        let rows = "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))" as SQLFragment
+        let feasible = ([
+            "nd IS NOT NULL", "ns IS NOT NULL", "pg_column_size(nd) < \(bind: .int(Int64(Self.documentBytes)))",
+        ] + change.guards)
+        let guards = feasible.map { "coalesce(\($0), false)" as SQLFragment }
+        return UpdateStatement(
+            statement: """
+                WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
+                n AS MATERIALIZED (SELECT _id, doc, shape, \(change.document) AS nd, \
+                \(change.shape(collection: layout.id)) AS ns FROM t), \
+                c AS MATERIALIZED (SELECT _id, nd, ns, \(.joined(guards, separator: " AND ")) AS feasible, \
+                \(permission) AS permitted, \(change.changed(from: "doc", to: "nd")) OR ns <> shape AS changed FROM n), \
+                u AS (UPDATE \(layout.table) w SET doc = c.nd, shape = c.ns FROM c \
+                WHERE w._id = c._id AND c.changed AND NOT EXISTS (SELECT FROM c WHERE NOT (feasible AND permitted)) \
+                RETURNING 1) \
+                SELECT count(*), count(*) FILTER (WHERE NOT feasible), \
+                count(*) FILTER (WHERE feasible AND NOT permitted), (SELECT count(*) FROM u) FROM c
+                """, isPointWrite: Self.isPoint(arguments.filter))
+    }
+
+    /// nil: candidates have to be read, judged by the gateway and deleted by key.
+    public func delete(_ filter: Filter, many: Bool) -> DeleteStatement? {
+        let condition = writeCondition(filter)
+        guard condition.isExact, let permission = permission(.delete, before: "doc", after: "doc") else { return nil }
+        let rows = "SELECT _id, doc FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))" as SQLFragment
+        return DeleteStatement(
+            statement: """
+                WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
+                c AS MATERIALIZED (SELECT _id, \(permission) AS permitted FROM t), \
+                d AS (DELETE FROM \(layout.table) w USING c WHERE w._id = c._id \
+                AND NOT EXISTS (SELECT FROM c WHERE NOT permitted) RETURNING 1) \
+                SELECT count(*), count(*) FILTER (WHERE NOT permitted), (SELECT count(*) FROM d) FROM c
+                """, isPointWrite: Self.isPoint(filter))
+    }
+
+    private func permission(_ kind: WriteKind, before: SQLFragment, after: SQLFragment) -> SQLFragment? {
+        plan.writePredicate(kind).flatMap { WritePredicateCompiler(before: before, after: after).compile($0) }
+    }
+
+    /// Replaces a document that is still as it was read.
+    ///
+    /// The answer is the number of rows changed: none when another writer came first.
+    public func swap(key: String, document: [UInt8], shape: Int32, for row: NewRow) -> SQLFragment {
+        """
+        UPDATE \(layout.table) SET doc = \(bind: .jsonb(row.document)), shape = \(bind: .int4(row.shape)) \
+        WHERE _id = \(bind: .text(key)) AND doc = \(bind: .jsonb(document)) AND shape = \(bind: .int4(shape))
+        """
+    }
+
+    /// Replaces documents whose rows this transaction has locked.
+    public func replace(_ rows: [NewRow]) -> SQLFragment {
+        """
+        UPDATE \(layout.table) w SET doc = n.doc, shape = n.shape FROM unnest(\
+        \(bind: .textArray(rows.map(\.key))), \(bind: .jsonbArray(rows.map(\.document))), \
+        \(bind: .int4Array(rows.map(\.shape)))) AS n (key, doc, shape) WHERE w._id = n.key
+        """
+    }
+
+    /// Deletes documents by key, as far as they are there.
+    public func delete(keys: [String]) -> SQLFragment {
+        "DELETE FROM \(layout.table) WHERE _id = ANY (\(bind: .textArray(keys)))"
+    }
+
+    /// Deletes a document that is still as it was read.
+    public func delete(key: String, document: [UInt8]) -> SQLFragment {
+        "DELETE FROM \(layout.table) WHERE _id = \(bind: .text(key)) AND doc = \(bind: .jsonb(document))"
+    }
+}
