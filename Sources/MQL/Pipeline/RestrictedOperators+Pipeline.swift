@@ -1,0 +1,63 @@
+public import Errors
+
+/// The part about pipelines and expressions. Source: `reference/rules.md` §16.
+extension RestrictedOperators {
+    /// Stages that only system requests may use. The parser refuses some of them for everybody.
+    static let stages: Set<String> = [
+        "$collStats", "$currentOp", "$facet", "$geoNear", "$graphLookup", "$indexStats", "$lookup",
+        "$merge", "$out", "$unionWith",
+    ]
+
+    /// Expression operators that only system requests may use.
+    static let expressionOperators: Set<ExpressionOperator> = [.setIsSubset]
+
+    /// Checks a pipeline of a user: its stages, and the filters and expressions inside.
+    ///
+    /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the stage or operator.
+    public static func check(pipeline: Pipeline, options: Options = Options()) throws(ServiceError) {
+        for stage in pipeline.stages {
+            if stages.contains(stage.name) { throw refusal(of: stage.name) }
+            switch stage {
+            case .match(let filter): try check(filter: filter, options: options)
+            case .project(let projection):
+                try check(projection: projection, options: options)
+                for case .computed(_, let expression) in projection.items { try check(expression: expression) }
+            case .addFields(let assignments):
+                for assignment in assignments { try check(expression: assignment.expression) }
+            case .group(let arguments):
+                try check(expression: arguments.id)
+                try check(arguments.fields)
+            case .bucket(let arguments):
+                try check(expression: arguments.groupBy)
+                try check(arguments.fields)
+            case .bucketAuto(let arguments):
+                try check(expression: arguments.groupBy)
+                try check(arguments.fields)
+            case .sortByCount(let expression), .replaceRoot(let expression), .redact(let expression):
+                try check(expression: expression)
+            case .facet(let facets):
+                for facet in facets { try check(pipeline: facet.pipeline, options: options) }
+            case .unset, .sort, .limit, .skip, .count, .unwind, .sample: break
+            }
+        }
+    }
+
+    /// Checks an expression of a user.
+    ///
+    /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the operator.
+    public static func check(expression: AggregationExpression) throws(ServiceError) {
+        switch expression {
+        case .call(let op, _), .namedCall(let op, _):
+            if expressionOperators.contains(op) { throw refusal(of: op.rawValue) }
+        default: break
+        }
+        for child in expression.children { try check(expression: child) }
+    }
+
+    private static func check(_ fields: [(name: String, accumulator: Accumulator)]) throws(ServiceError) {
+        for field in fields {
+            try check(expression: field.accumulator.operand)
+            if let limit = field.accumulator.limit { try check(expression: limit) }
+        }
+    }
+}
