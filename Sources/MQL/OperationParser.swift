@@ -2,9 +2,127 @@ public import BSON
 public import Errors
 
 /// Turns the body of a Data API request into a ``DataOperation``.
+///
+/// Members that an action does not know are ignored. Source: `reference/data-api.md` §2.
 public enum OperationParser {
-    /// Parses the body of one of the ten actions, named as in the URL.
+    /// How many documents `find` returns when the caller does not say.
+    public static let defaultLimit = 1000
+    /// How many documents `find` returns at most.
+    public static let maximumLimit = 50_000
+    /// How many documents one `insertMany` takes.
+    public static let maximumDocuments = 100_000
+    /// The ten actions, as they stand in the URL.
+    public static let actions: [String] = [
+        "findOne", "find", "insertOne", "insertMany", "updateOne", "updateMany", "replaceOne", "deleteOne",
+        "deleteMany", "aggregate",
+    ]
+
+    /// Parses the body of one of the ``actions``.
+    ///
+    /// - Throws: ``ServiceError`` with code `endpointNotFound` for another action, `missingParameter`
+    ///   or `invalidParameter` for a member, `mongoDBError` for what MongoDB would refuse.
     public static func parse(action: String, body: BSONDocument) throws(ServiceError) -> DataOperation {
-        throw ServiceError(.badRequest, "unknown action")
+        guard actions.contains(action) else {
+            throw ServiceError(.endpointNotFound, "unknown action '\(action)'")
+        }
+        let arguments = OperationArguments(body: body)
+        let namespace = try NamespaceParser.namespace(arguments)
+        return DataOperation(namespace: namespace, action: try dataAction(action, arguments))
+    }
+
+    private static func dataAction(
+        _ name: String, _ arguments: OperationArguments
+    ) throws(ServiceError) -> DataAction {
+        switch name {
+        case "findOne": return .findOne(try find(arguments, isOne: true))
+        case "find": return .find(try find(arguments, isOne: false))
+        case "insertOne":
+            let document = try arguments.requiredDocument("document")
+            try DocumentLimits.check(document)
+            return .insertOne(document)
+        case "insertMany": return .insertMany(try documents(arguments))
+        case "updateOne": return .updateOne(try update(arguments, multi: false))
+        case "updateMany": return .updateMany(try update(arguments, multi: true))
+        case "replaceOne": return .updateOne(try replacement(arguments))
+        case "deleteOne": return .deleteOne(try requiredFilter(arguments))
+        case "deleteMany": return .deleteMany(try requiredFilter(arguments))
+        default:
+            let stages = try OperationArguments.documents(arguments.requiredArray("pipeline"), of: "pipeline")
+            return .aggregate(try PipelineParser.parse(stages.map { .document($0) }))
+        }
+    }
+
+    private static func find(
+        _ arguments: OperationArguments, isOne: Bool
+    ) throws(ServiceError) -> FindArguments {
+        var find = FindArguments()
+        if let filter = try arguments.document("filter") { find.filter = try FilterParser.parse(filter) }
+        if let projection = try arguments.document("projection") {
+            find.projection = try ProjectionParser.parse(projection, inPipeline: false)
+        }
+        if let sort = try arguments.document("sort"), !sort.isEmpty { find.sort = try SortParser.parse(sort) }
+        if isOne {
+            find.limit = 1
+            return find
+        }
+        let limit = try arguments.count("limit") ?? 0
+        find.limit = limit == 0 ? defaultLimit : min(limit, maximumLimit)
+        find.skip = try arguments.count("skip") ?? 0
+        return find
+    }
+
+    private static func documents(_ arguments: OperationArguments) throws(ServiceError) -> [BSONDocument] {
+        let elements = try arguments.requiredArray("documents")
+        if elements.isEmpty {
+            throw ServiceError(
+                .invalidParameter, "must provide at least one element",
+                details: ["documents": "must not be empty"])
+        }
+        if elements.count > maximumDocuments {
+            throw .mongo(
+                16, "Write batch sizes must be between 1 and \(maximumDocuments). Got \(elements.count) operations.")
+        }
+        let documents = try OperationArguments.documents(elements, of: "documents")
+        for document in documents { try DocumentLimits.check(document) }
+        return documents
+    }
+
+    private static func requiredFilter(_ arguments: OperationArguments) throws(ServiceError) -> Filter {
+        try FilterParser.parse(arguments.requiredDocument("filter"))
+    }
+
+    private static func update(
+        _ arguments: OperationArguments, multi: Bool
+    ) throws(ServiceError) -> UpdateArguments {
+        let filter = try requiredFilter(arguments)
+        let value = try arguments.required("update")
+        switch value {
+        case .document: break
+        case .array(let stages): _ = try OperationArguments.documents(stages, of: "update")
+        default: throw OperationArguments.invalid("update", "must be an object or an array")
+        }
+        let update = try UpdateParser.parse(
+            value, arrayFilters: arguments.documents("arrayFilters"), multi: multi)
+        return UpdateArguments(filter: filter, update: update, upsert: try arguments.flag("upsert"))
+    }
+
+    private static func replacement(_ arguments: OperationArguments) throws(ServiceError) -> UpdateArguments {
+        let filter = try requiredFilter(arguments)
+        let document = try arguments.requiredDocument("replacement")
+        if document.firstKey?.startsWithDollar == true {
+            throw OperationArguments.invalidReplacement
+        }
+        let replacement = try UpdateParser.replacement(document)
+        try DocumentLimits.check(replacement)
+        return UpdateArguments(
+            filter: filter, update: .replacement(replacement), upsert: try arguments.flag("upsert"))
+    }
+}
+
+extension OperationArguments {
+    fileprivate static var invalidReplacement: ServiceError {
+        ServiceError(
+            .invalidParameter, "the replace operation document must not contain atomic operators",
+            details: ["replacement": "must not contain atomic operators"])
     }
 }
