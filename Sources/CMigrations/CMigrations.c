@@ -1,0 +1,26 @@
+#include "CMigrations.h"
+
+// A new migration is one more array and one more row; a test compares the rows with the directory.
+// SwiftPM's `embedInCode` writes every byte as a literal of Swift, which takes minutes to compile.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char apps_0001[] = {
+#embed "../../migrations/0001_apps.sql"
+};
+static const unsigned char collections_0002[] = {
+#embed "../../migrations/0002_collections.sql"
+};
+static const unsigned char accounts_0003[] = {
+#embed "../../migrations/0003_accounts.sql"
+};
+
+static const struct cmigration cmigrations[] = {
+    {"0001_apps", apps_0001, sizeof apps_0001},
+    {"0002_collections", collections_0002, sizeof collections_0002},
+    {"0003_accounts", accounts_0003, sizeof accounts_0003},
+};
+const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
+
+const struct cmigration *cmigration_table(void) {
+    return cmigrations;
+}
