@@ -43,11 +43,20 @@ COMMENT ON SCHEMA tidegate IS 'Apps, accounts and the catalogue of collections o
 
 CREATE FUNCTION tidegate.new_id() RETURNS text
     LANGUAGE sql VOLATILE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     RETURN lpad(to_hex(extract(epoch FROM clock_timestamp())::bigint), 8, '0')
         || left(replace(gen_random_uuid()::text, '-', ''), 16);
 COMMENT ON FUNCTION tidegate.new_id() IS
     'A new identifier of 24 hexadecimal digits: seconds since 1970, then random bits.';
+
+CREATE FUNCTION tidegate.new_client_app_id(name text) RETURNS text
+    LANGUAGE sql VOLATILE
+    SET search_path = pg_catalog, pg_temp
+    RETURN regexp_replace(lower(name), '^[^a-z0-9]*', '')
+        || CASE WHEN name ~ '[A-Za-z0-9]' THEN '-' ELSE 'app-' END
+        || translate(left(replace(gen_random_uuid()::text, '-', ''), 5), '0123456789', 'ghijklmnop');
+COMMENT ON FUNCTION tidegate.new_client_app_id(text) IS
+    'A new id for URLs: an app''s name in lower case and five random letters, todo-abcde.';
 
 -- Tables ------------------------------------------------------------------------------------------------
 
@@ -183,7 +192,7 @@ COMMENT ON COLUMN tidegate.config_errors.in_force IS 'The version that stays in 
 
 CREATE FUNCTION tidegate.raise_app_version() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF ROW(NEW.client_app_id, NEW.name, NEW.config::text, NEW.environment)
@@ -200,7 +209,7 @@ CREATE TRIGGER raise_version BEFORE UPDATE ON tidegate.apps
 
 CREATE FUNCTION tidegate.announce_app() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     -- Equal notifications of one transaction are sent once.
@@ -219,7 +228,7 @@ CREATE TRIGGER announce_delete AFTER DELETE ON tidegate.apps REFERENCING OLD TAB
 
 CREATE FUNCTION tidegate.announce_configuration() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     -- The update announces the app. A statement that changed no row changes no version.
@@ -253,7 +262,7 @@ $$;
 
 CREATE FUNCTION tidegate.refuse(field text, reason text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION '% %', field, reason USING ERRCODE = 'invalid_parameter_value', COLUMN = field;
@@ -263,7 +272,7 @@ COMMENT ON FUNCTION tidegate.refuse(text, text) IS 'Raises 22023 with a message 
 
 CREATE FUNCTION tidegate.app_id(app text) RETURNS text
     LANGUAGE plpgsql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     found text;
@@ -282,7 +291,7 @@ COMMENT ON FUNCTION tidegate.app_id(text) IS
 
 CREATE FUNCTION tidegate.check_name(field text, name text, longest integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF name IS NULL OR name = '' THEN
@@ -296,7 +305,7 @@ COMMENT ON FUNCTION tidegate.check_name(text, text, integer) IS 'Error 22023 whe
 
 CREATE FUNCTION tidegate.check_namespace(database text, collection text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM tidegate.check_name('database', database, 63);
@@ -314,7 +323,7 @@ COMMENT ON FUNCTION tidegate.check_namespace(text, text) IS
 
 CREATE FUNCTION tidegate.read_object(field text, value text) RETURNS json
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     parsed json;
@@ -337,7 +346,7 @@ COMMENT ON FUNCTION tidegate.read_object(text, text) IS 'The JSON object in a te
 
 CREATE FUNCTION tidegate.check_keys(field text, value json, allowed text[]) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     entry record;
@@ -360,7 +369,7 @@ COMMENT ON FUNCTION tidegate.check_keys(text, json, text[]) IS
 
 CREATE FUNCTION tidegate.check_types(field text, value json, key text, allowed text[]) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF value -> key IS NOT NULL AND json_typeof(value -> key) <> ALL (allowed) THEN
@@ -374,7 +383,7 @@ COMMENT ON FUNCTION tidegate.check_types(text, json, text, text[]) IS
 
 CREATE FUNCTION tidegate.check_field_permissions(field text, value json, nested boolean, depth integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     entry record;
@@ -399,7 +408,7 @@ COMMENT ON FUNCTION tidegate.check_field_permissions(text, json, boolean, intege
 
 CREATE FUNCTION tidegate.check_rules(field text, rules json) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     list text;
@@ -468,24 +477,17 @@ COMMENT ON FUNCTION tidegate.check_rules(text, json) IS
 CREATE FUNCTION tidegate.create_app(name text, client_app_id text DEFAULT NULL, environment text DEFAULT '')
     RETURNS text
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     created text;
-    letters constant text := 'abcdefghijklmnopqrstuvwxyz';
-    digits text := replace(gen_random_uuid()::text, '-', '');
-    suffix text := '';
 BEGIN
     PERFORM tidegate.check_name('name', name, 64);
     IF name !~ '^[A-Za-z0-9_-]+$' THEN
         PERFORM tidegate.refuse('name', 'may hold only letters, digits, - and _');
     END IF;
     IF client_app_id IS NULL THEN
-        FOR i IN 0..4 LOOP
-            suffix := suffix || substr(letters, 1 + ('x' || substr(digits, 1 + 2 * i, 2))::bit(8)::integer % 26, 1);
-        END LOOP;
-        client_app_id := ltrim(lower(name), '-_') || '-' || suffix;
-        IF client_app_id ~ '^-' THEN client_app_id := 'app' || client_app_id; END IF;
+        client_app_id := tidegate.new_client_app_id(name);
     ELSIF client_app_id !~ '^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$' THEN
         PERFORM tidegate.refuse('client_app_id', 'must be 1 to 128 letters, digits, - and _, beginning with a letter or digit');
     END IF;
@@ -511,7 +513,7 @@ COMMENT ON FUNCTION tidegate.create_app(text, text, text) IS
 
 CREATE FUNCTION tidegate.drop_app(app text) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -525,7 +527,7 @@ COMMENT ON FUNCTION tidegate.drop_app(text) IS
 
 CREATE FUNCTION tidegate.set_environment(app text, environment text) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -540,7 +542,7 @@ COMMENT ON FUNCTION tidegate.set_environment(text, text) IS 'Puts an environment
 
 CREATE FUNCTION tidegate.set_environment_values(app text, environment text, "values" anycompatible) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -559,7 +561,7 @@ COMMENT ON FUNCTION tidegate.set_environment_values(text, text, anycompatible) I
 
 CREATE FUNCTION tidegate.set_allowed_request_origins(app text, origins text[]) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -586,7 +588,7 @@ COMMENT ON FUNCTION tidegate.set_allowed_request_origins(text, text[]) IS
 
 CREATE FUNCTION tidegate.add_data_source(app text, source text) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -606,7 +608,7 @@ COMMENT ON FUNCTION tidegate.add_data_source(text, text) IS 'Adds a data source 
 
 CREATE FUNCTION tidegate.check_source(app text, source text) RETURNS void
     LANGUAGE plpgsql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF source IS NULL OR NOT EXISTS (
@@ -621,7 +623,7 @@ COMMENT ON FUNCTION tidegate.check_source(text, text) IS 'Error 22023 when an ap
 CREATE FUNCTION tidegate.set_rules(app text, source text, database text, collection text, rules anycompatible)
     RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -643,7 +645,7 @@ COMMENT ON FUNCTION tidegate.set_rules(text, text, text, text, anycompatible) IS
 
 CREATE FUNCTION tidegate.set_default_rules(app text, source text, rules anycompatible) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -662,7 +664,7 @@ COMMENT ON FUNCTION tidegate.set_default_rules(text, text, anycompatible) IS
 CREATE FUNCTION tidegate.set_schema(app text, source text, database text, collection text, schema anycompatible)
     RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -690,7 +692,7 @@ CREATE FUNCTION tidegate.set_relationships(
     app text, source text, database text, collection text, relationships anycompatible
 ) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -718,7 +720,7 @@ COMMENT ON FUNCTION tidegate.set_relationships(text, text, text, text, anycompat
 
 CREATE FUNCTION tidegate.set_provider(app text, name text, config anycompatible) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -760,7 +762,7 @@ COMMENT ON FUNCTION tidegate.set_provider(text, text, anycompatible) IS
 
 CREATE FUNCTION tidegate.set_data_api(app text, config anycompatible) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -797,7 +799,7 @@ COMMENT ON FUNCTION tidegate.set_data_api(text, anycompatible) IS
 
 CREATE FUNCTION tidegate.set_custom_user_data(app text, config anycompatible) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -829,7 +831,7 @@ COMMENT ON FUNCTION tidegate.set_custom_user_data(text, anycompatible) IS
 
 CREATE FUNCTION tidegate.set_value(app text, name text, value anycompatible) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -856,7 +858,7 @@ COMMENT ON FUNCTION tidegate.set_value(text, text, anycompatible) IS
 
 CREATE FUNCTION tidegate.set_value_from_secret(app text, name text, secret text) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -876,7 +878,7 @@ COMMENT ON FUNCTION tidegate.set_value_from_secret(text, text, text) IS
 
 CREATE FUNCTION tidegate.set_secret(app text, name text, value text) RETURNS void
     LANGUAGE plpgsql
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     target text := tidegate.app_id(app);
@@ -897,14 +899,14 @@ COMMENT ON FUNCTION tidegate.set_secret(text, text, text) IS 'Sets a secret; nul
 CREATE FUNCTION tidegate.list_apps()
     RETURNS TABLE (id text, client_app_id text, name text, environment text, version bigint, created_at timestamptz)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT id, client_app_id, name, environment, version, created_at FROM tidegate.apps ORDER BY name $$;
 COMMENT ON FUNCTION tidegate.list_apps() IS 'All apps.';
 
 CREATE FUNCTION tidegate.list_data_sources(app text)
     RETURNS TABLE (name text, config json, default_rule json)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT d.name, d.config, d.default_rule FROM tidegate.data_sources d
           WHERE d.app = tidegate.app_id($1) ORDER BY d.name $$;
 COMMENT ON FUNCTION tidegate.list_data_sources(text) IS 'The data sources of an app.';
@@ -912,7 +914,7 @@ COMMENT ON FUNCTION tidegate.list_data_sources(text) IS 'The data sources of an 
 CREATE FUNCTION tidegate.list_rules(app text)
     RETURNS TABLE (source text, database text, collection text, rules json, schema json, relationships json)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT c.data_source, c.database, c.collection, c.rules, c.schema, c.relationships
           FROM tidegate.collection_rules c WHERE c.app = tidegate.app_id($1)
           ORDER BY c.data_source, c.database, c.collection $$;
@@ -920,41 +922,41 @@ COMMENT ON FUNCTION tidegate.list_rules(text) IS 'Rules, schemas and relationshi
 
 CREATE FUNCTION tidegate.list_functions(app text) RETURNS TABLE (name text, config json, source text)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT f.name, f.config, f.source FROM tidegate.functions f
           WHERE f.app = tidegate.app_id($1) ORDER BY f.name $$;
 COMMENT ON FUNCTION tidegate.list_functions(text) IS 'The functions of an app.';
 
 CREATE FUNCTION tidegate.list_endpoints(app text) RETURNS TABLE (route text, http_method text, config json)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT e.route, e.http_method, e.config FROM tidegate.endpoints e
           WHERE e.app = tidegate.app_id($1) ORDER BY e.route, e.http_method $$;
 COMMENT ON FUNCTION tidegate.list_endpoints(text) IS 'The custom endpoints of an app.';
 
 CREATE FUNCTION tidegate.list_providers(app text) RETURNS TABLE (name text, id text, config json)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT p.name, p.id, p.config FROM tidegate.providers p
           WHERE p.app = tidegate.app_id($1) ORDER BY p.name $$;
 COMMENT ON FUNCTION tidegate.list_providers(text) IS 'The ways to log in to an app.';
 
 CREATE FUNCTION tidegate.list_values(app text) RETURNS TABLE (name text, config json)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT v.name, v.config FROM tidegate.app_values v WHERE v.app = tidegate.app_id($1) ORDER BY v.name $$;
 COMMENT ON FUNCTION tidegate.list_values(text) IS 'The values of an app.';
 
 CREATE FUNCTION tidegate.list_secrets(app text) RETURNS TABLE (name text, changed_at timestamptz)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT s.name, s.changed_at FROM tidegate.secrets s WHERE s.app = tidegate.app_id($1) ORDER BY s.name $$;
 COMMENT ON FUNCTION tidegate.list_secrets(text) IS 'The names of an app''s secrets, never their content.';
 
 CREATE FUNCTION tidegate.list_config_errors(app text)
     RETURNS TABLE (version bigint, at timestamptz, in_force bigint, file text, path text, message text)
     LANGUAGE sql STABLE
-    SET search_path = pg_catalog
+    SET search_path = pg_catalog, pg_temp
     AS $$ SELECT c.version, c.at, c.in_force, e ->> 'file', e ->> 'path', e ->> 'message'
           FROM tidegate.config_errors c, json_array_elements(c.errors) AS e
           WHERE c.app = tidegate.app_id($1) ORDER BY c.version DESC $$;

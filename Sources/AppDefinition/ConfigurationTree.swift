@@ -27,6 +27,11 @@ public struct ConfigurationTree: Sendable, Hashable {
         public var defaultRule: Node?
         /// By database, then by collection.
         public var collections: [CollectionKey: Collection] = [:]
+
+        public init(config: Node, defaultRule: Node? = nil) {
+            self.config = config
+            self.defaultRule = defaultRule
+        }
     }
 
     /// A collection's address in its data source.
@@ -73,6 +78,8 @@ public struct ConfigurationTree: Sendable, Hashable {
     public var name: String
     public var clientAppID: String?
     public var environmentTag: String
+    /// The layout that an export takes: 20210101 or 20230101. Older trees come out as 20210101.
+    public var version: Int
     /// By tag; the empty tag is `no-environment`.
     public var environments: [String: Node] = [:]
     public var values: [String: Node] = [:]
@@ -94,5 +101,6 @@ public struct ConfigurationTree: Sendable, Hashable {
         self.root = root
         clientAppID = nil
         environmentTag = ""
+        version = 20_230_101
     }
 }

@@ -1,4 +1,4 @@
-public import BSON
+public import Rules
 
 /// The settings of the Data API.
 ///
@@ -19,8 +19,8 @@ public struct DataAPIDefinition: Sendable, Hashable {
     public let versions: [String]
     public let returnType: ReturnType
     public let identity: Identity
-    /// A rule expression that must hold for the request; empty for none.
-    public let canEvaluate: BSONDocument
+    /// Must hold for the caller and the request, else it is refused; the constant true for no condition.
+    public let canEvaluate: RuleExpression
     public let validation: RequestValidation
     public let createsUserOnAuth: Bool
     public let fetchesCustomUserData: Bool

@@ -1,4 +1,3 @@
-public import BSON
 public import Rules
 public import Schemas
 
