@@ -38,7 +38,9 @@ extension AccessPlan {
     ) -> BSONValue? {
         if permission.isOwn {
             let evaluator = ConditionEvaluator(images.field(value, value))
-            return permission.conditions(.read).contains(where: evaluator.holds) ? value : nil
+            // Not a conditional expression: there `nil` would be taken for BSON's null.
+            guard permission.conditions(.read).contains(where: evaluator.holds) else { return nil }
+            return value
         }
         switch value {
         case .document(let document):
@@ -48,13 +50,16 @@ extension AccessPlan {
                 else { return nil }
                 return BSONDocument.Field(key: field.key, value: value)
             }
-            return fields.isEmpty ? nil : .document(BSONDocument(fields))
+            guard !fields.isEmpty else { return nil }
+            return .document(BSONDocument(fields))
         case .array(let elements):
             // Each element that is a document; nothing grants the others.
             let visibleElements = elements.compactMap { element -> BSONValue? in
-                element.document == nil ? nil : visible(element, permission, images)
+                guard element.document != nil else { return nil }
+                return visible(element, permission, images)
             }
-            return visibleElements.isEmpty ? nil : .array(visibleElements)
+            guard !visibleElements.isEmpty else { return nil }
+            return .array(visibleElements)
         default:
             return nil
         }

@@ -46,6 +46,8 @@ extension AccessPlan {
             guard evaluator.holds(write) else { return denied(Self.writeReason) }
         } else {
             let changes = FieldChanges(role.fields, images)
+            // A document without fields has none that anybody granted.
+            if document.isEmpty { return denied(Self.fieldReason(["_id"])) }
             if let path = changes.denied(from: BSONDocument(), to: document) { return denied(Self.fieldReason(path)) }
         }
         guard evaluator.holds(role.insert) else { return denied("denied by insert permission") }
@@ -84,6 +86,7 @@ extension AccessPlan {
             guard evaluator.holds(write) else { return denied(Self.writeReason) }
         } else {
             let changes = FieldChanges(role.fields, images)
+            if document.isEmpty { return denied(Self.fieldReason(["_id"])) }
             if let path = changes.denied(from: BSONDocument(), to: document) { return denied(Self.fieldReason(path)) }
         }
         guard let schema else { return nil }

@@ -67,8 +67,6 @@ indirect enum Condition: Sendable, Hashable {
 enum ComparisonKind: Sendable, Hashable {
     /// Equality; membership when an expansion gave an array.
     case equal
-    /// Equality, also with arrays: a member of a list that is written out.
-    case identical
     case greater
     case greaterOrEqual
     case less
@@ -83,7 +81,6 @@ enum ComparisonKind: Sendable, Hashable {
         case .equal:
             if fromExpansion, case .array(let elements) = value { return .memberOrEqual(elements) }
             return .field(.compare(.equal, value))
-        case .identical: return .field(.compare(.equal, value))
         case .greater: return .field(.compare(.greater, value))
         case .greaterOrEqual: return .field(.compare(.greaterOrEqual, value))
         case .less: return .field(.compare(.less, value))

@@ -58,6 +58,9 @@ extension ConditionForm {
                 holds: PredicateAlgebra.or(forms.map(\.holds)), fails: PredicateAlgebra.and(forms.map(\.fails)),
                 isExact: forms.allSatisfy(\.isExact))
         case .test(let reference, let test): self = Self.test(reference, test, stage, field)
+        case .comparison where condition.references.contains(where: { stage.predicate($0.image, .all) == nil }):
+            // A value of a document that is not there: the comparison is unknown.
+            self = .unknown
         case .comparison(.known(let document, let path), .equal, .expansion(.image(let reference))):
             self = Self.flipped(document, path, reference, stage, field)
         case .comparison: self = .open

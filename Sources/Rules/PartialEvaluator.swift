@@ -39,15 +39,28 @@ struct PartialEvaluator {
         case .less(let operand): return compare(side(left, atDocumentLevel), .less, operand, atDocumentLevel)
         case .lessOrEqual(let operand):
             return compare(side(left, atDocumentLevel), .lessOrEqual, operand, atDocumentLevel)
-        case .inside(.array(let elements)):
-            // Each member on its own, so that a missing one leaves the others standing.
-            return Self.any(elements.map { compare(side(left, atDocumentLevel), .identical, $0, atDocumentLevel) })
-        case .inside(let operand): return compare(side(left, atDocumentLevel), .inside, operand, atDocumentLevel)
-        case .allOf(.array(let elements)):
-            return Self.all(
-                elements.map { compare(side(left, atDocumentLevel), .allOf, .array([$0]), atDocumentLevel) })
-        case .allOf(let operand): return compare(side(left, atDocumentLevel), .allOf, operand, atDocumentLevel)
+        case .inside(let operand):
+            return Self.any(
+                parts(operand, atDocumentLevel).map { compare(side(left, atDocumentLevel), .inside, $0, atDocumentLevel) })
+        case .allOf(let operand):
+            return compare(side(left, atDocumentLevel), .allOf, operand, atDocumentLevel)
         }
+    }
+
+    /// A list that is written out, taken apart where a member is not known, so that a missing member
+    /// leaves the others standing; else the operand itself.
+    private func parts(_ operand: RuleOperand, _ atDocumentLevel: Bool) -> [RuleOperand] {
+        guard case .array(let elements) = operand else { return [operand] }
+        var known: [BSONValue] = []
+        var rest: [RuleOperand] = []
+        for element in elements {
+            if case .value(let value, _) = Self.resolve(element, lookUp: { lookUp($0, atDocumentLevel) }) {
+                known.append(value)
+            } else {
+                rest.append(.array([element]))
+            }
+        }
+        return (known.isEmpty ? [] : [.literal(.array(known))]) + rest
     }
 
     private func side(_ left: Expansion, _ atDocumentLevel: Bool) -> Condition.LeftSide {

@@ -1,0 +1,6 @@
+import BSON
+
+/// A document from Extended JSON text; a test that writes it wrong stops.
+func json(_ text: String) -> BSONDocument {
+    try! ExtendedJSON.readDocument(Array(text.utf8))
+}
