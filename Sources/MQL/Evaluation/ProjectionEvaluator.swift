@@ -118,7 +118,9 @@ struct ProjectionEvaluator {
             return .array(projected)
         default:
             if node.computes { return .document(try document(BSONDocument(), node, path)) }
-            return mode == .exclusion ? value : nil
+            // Not `? value : nil`, whose nil would be the null value.
+            guard mode == .exclusion else { return nil }
+            return value
         }
     }
 

@@ -104,7 +104,7 @@ struct UpdateEvaluator {
             try apply(node, to: &created)
             value = .document(created)
         case .document(var document)?:
-            if node.hasPositionalChildren { throw notAnArray(value) }
+            if node.hasPositionalChildren { throw notAnArray(node, value) }
             // Letting go of the original makes the edit one in place.
             value = nil
             try apply(node, to: &document)
@@ -114,7 +114,7 @@ struct UpdateEvaluator {
             try apply(node, to: &elements)
             value = .array(elements)
         case .some(let scalar):
-            if node.hasPositionalChildren { throw notAnArray(scalar) }
+            if node.hasPositionalChildren { throw notAnArray(node, scalar) }
             if let child = node.children.first(where: { $0.node.creates }) {
                 throw notViable(child.component.text, in: scalar)
             }
@@ -242,8 +242,9 @@ struct UpdateEvaluator {
             "The path '\(path.joined(separator: "."))' must exist in the document in order to apply array updates.")
     }
 
-    private func notAnArray(_ value: BSONValue?) -> ServiceError {
-        .mongo(
+    private func notAnArray(_ node: UpdateNode, _ value: BSONValue?) -> ServiceError {
+        if node.children.contains(where: { $0.component == .matched }) { return Self.noMatch }
+        return .mongo(
             .badValue,
             "Cannot apply array updates to non-array element \(path.last ?? ""): \(MongoShellText.describe(value ?? .null))")
     }
