@@ -71,7 +71,7 @@ public final class Database: Sendable {
                     _ = try OpenedSession(settings)
                     waiting.resume(returning: .success(()))
                 } catch {
-                    waiting.resume(returning: .failure(error))
+                    waiting.resume(returning: .failure(error.explained))
                 }
             }
         }
@@ -164,6 +164,14 @@ public final class Database: Sendable {
     /// Refuses new statements, waits for those that run, and closes all connections.
     public func close() async {
         await pool.close()
+    }
+}
+
+extension ServiceError {
+    /// With the server's or libpq's words among the details: for the operator, who is the caller of `check`.
+    fileprivate var explained: ServiceError {
+        guard let failure = postgresFailure else { return self }
+        return ServiceError(code, message, details: ["reason": failure.message], cause: cause)
     }
 }
 

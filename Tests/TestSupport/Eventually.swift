@@ -1,0 +1,15 @@
+public import Testing
+
+/// Waits until a condition holds, looking again and again; fails the test after ten seconds.
+public func eventually(
+    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + .seconds(10)
+    while try await !condition() {
+        guard ContinuousClock.now < end else {
+            Issue.record("it did not come about within ten seconds", sourceLocation: sourceLocation)
+            return
+        }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}
