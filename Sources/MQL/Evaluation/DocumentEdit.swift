@@ -9,7 +9,7 @@ enum DocumentEdit {
         to document: BSONDocument, _ context: EvaluationContext
     ) throws(ServiceError) -> BSONDocument {
         var result = document
-        var size = ValueSize.Sum()
+        var size = ValueSize.Sum(context.meter)
         for assignment in assignments {
             let value = try assignment.expression.evaluate(document, context)
             if let value { try size.add(value) }
@@ -59,7 +59,9 @@ enum DocumentEdit {
         guard let name = path.first, let current = document[name] else { return document }
         var copy = document
         let rest = path.dropFirst()
-        copy[name] = rest.isEmpty ? nil : remove(rest, fromValue: current)
+        // `nil` beside a `BSONValue` would be read as BSON's null.
+        if rest.isEmpty { return document.removing(name) }
+        copy[name] = remove(rest, fromValue: current)
         return copy
     }
 

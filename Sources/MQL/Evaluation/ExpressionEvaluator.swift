@@ -27,7 +27,7 @@ extension AggregationExpression {
         case .array(let elements):
             var values: [BSONValue] = []
             values.reserveCapacity(elements.count)
-            var size = ValueSize.Sum()
+            var size = ValueSize.Sum(context.meter)
             for element in elements {
                 let value = try element.evaluate(root, context) ?? .null
                 try size.add(value)
@@ -72,7 +72,7 @@ extension AggregationExpression {
     ) throws(ServiceError) -> BSONValue {
         var document = BSONDocument()
         document.fields.reserveCapacity(fields.count)
-        var size = ValueSize.Sum()
+        var size = ValueSize.Sum(context.meter)
         for field in fields {
             guard let value = try field.expression.evaluate(root, context) else { continue }
             try size.add(value)

@@ -20,7 +20,7 @@ struct LoopEvaluator {
         inner.bind(name, to: nil)
         var results: [BSONValue] = []
         results.reserveCapacity(elements.count)
-        var size = ValueSize.Sum()
+        var size = ValueSize.Sum(context.meter)
         for element in elements {
             try context.meter.spend()
             inner.rebind(slot, to: element)

@@ -54,7 +54,8 @@ extension OperatorEvaluator {
                 28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: \(number.text)")
         }
         let place = index < 0 ? elements.count + index : index
-        return elements.indices.contains(place) ? elements[place] : nil
+        guard elements.indices.contains(place) else { return nil }
+        return elements[place]
     }
 
     /// `[array, n]` or `[array, position, n]`.
@@ -93,7 +94,7 @@ extension OperatorEvaluator {
 
     private func concatArrays(_ values: [BSONValue?]) throws(ServiceError) -> BSONValue {
         var result: [BSONValue] = []
-        var size = ValueSize.Sum()
+        var size = ValueSize.Sum(context.meter)
         for value in values {
             guard let value, !value.isNullish else { return .null }
             guard case .array(let elements) = value else {
@@ -176,7 +177,7 @@ extension OperatorEvaluator {
         let lengths = columns.map(\.count)
         let count = (longest ? lengths.max() : lengths.min()) ?? 0
         var rows: [BSONValue] = []
-        var size = ValueSize.Sum()
+        var size = ValueSize.Sum(context.meter)
         for row in 0..<count {
             try context.meter.spend(columns.count)
             let values = columns.enumerated().map { index, column in

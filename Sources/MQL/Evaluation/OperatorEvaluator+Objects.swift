@@ -121,7 +121,7 @@ extension OperatorEvaluator {
             throw .mongo(
                 4_161_105, "\(op.rawValue) requires 'input' to evaluate to type Object, but got \(TypeName.of(input))")
         }
-        document[name] = op == .unsetField ? nil : value
+        document[name] = value
         return .document(document)
     }
 }

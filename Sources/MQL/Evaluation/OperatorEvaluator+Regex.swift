@@ -77,7 +77,7 @@ extension OperatorEvaluator {
     private func findAll(_ pattern: CompiledPattern, _ text: String) throws(ServiceError) -> BSONValue {
         let bytes = Array(text.utf8)
         var results: [BSONValue] = []
-        var size = ValueSize.Sum()
+        var size = ValueSize.Sum(context.meter)
         var start = 0
         var counted = 0
         var index = 0
@@ -103,7 +103,10 @@ extension OperatorEvaluator {
     private func match(_ captures: [Range<Int>?], _ whole: Range<Int>, in bytes: [UInt8], index: Int)
         -> BSONValue
     {
-        func text(_ range: Range<Int>) -> BSONValue { .string(String(decoding: bytes[range], as: UTF8.self)) }
+        func text(_ range: Range<Int>) -> BSONValue {
+            bytes.startIndex <= range.lowerBound && range.upperBound <= bytes.endIndex
+                ? .string(String(decoding: bytes[range], as: UTF8.self)) : .null
+        }
         return [
             "match": text(whole), "idx": .int32(Int32(clamping: index)),
             "captures": .array(captures.dropFirst().map { $0.map(text) ?? .null }),

@@ -7,7 +7,7 @@ import Errors
 /// holds; what is counted is the size written out.
 enum ValueSize {
     /// The most bytes that one generated value may take.
-    static let maximum = 100 << 20
+    static let maximum = 64 << 20
     /// The most bytes that one generated text may take.
     static let maximumText = 16 << 20
     /// The deepest that a generated value may be nested.
@@ -33,35 +33,43 @@ enum ValueSize {
     private static func add(_ value: BSONValue, to total: inout Int, limit: Int) {
         if total > limit { return }
         switch value {
-        case .string(let text), .code(let text), .symbol(let text): total &+= text.utf8.count &+ 16
+        case .string(let text), .code(let text), .symbol(let text): total &+= text.utf8.count &+ 32
         case .document(let document):
-            total &+= 16
+            total &+= 32
             for field in document.fields {
                 total &+= field.key.utf8.count &+ 2
                 add(field.value, to: &total, limit: limit)
                 if total > limit { return }
             }
         case .array(let elements):
-            total &+= 16
+            total &+= 32
             for element in elements {
                 add(element, to: &total, limit: limit)
                 if total > limit { return }
             }
-        case .binary(let binary): total &+= binary.bytes.count &+ 16
+        case .binary(let binary): total &+= binary.bytes.count &+ 32
         case .regex(let regex): total &+= regex.pattern.utf8.count &+ 32
         case .codeWithScope(let code):
             total &+= code.code.utf8.count &+ 16 &+ of(code.scope, limit: limit)
-        default: total &+= 16
+        default: total &+= 32
         }
     }
 
     /// Adds the sizes of the parts of one generated value.
     struct Sum {
         private var total = 0
+        private let meter: EvaluationMeter
+
+        /// - Parameter meter: Counts the walks over values, which may share memory, as work.
+        init(_ meter: EvaluationMeter) {
+            self.meter = meter
+        }
 
         /// - Throws: ``ServiceError`` with server code 292 past ``ValueSize/maximum``.
         mutating func add(_ value: BSONValue) throws(ServiceError) {
+            let before = total
             ValueSize.add(value, to: &total, limit: ValueSize.maximum)
+            try meter.spend((total &- before) >> 5)
             if total > ValueSize.maximum { throw ValueSize.tooLarge }
         }
     }
