@@ -35,7 +35,10 @@ public struct FindArguments: Sendable {
     public var skip: Int
 
     public init(
-        filter: Filter = .all, projection: Projection? = nil, sort: Sort? = nil, limit: Int? = nil,
+        filter: Filter = .all,
+        projection: Projection? = nil,
+        sort: Sort? = nil,
+        limit: Int? = nil,
         skip: Int = 0
     ) {
         self.filter = filter

@@ -18,7 +18,10 @@ struct OperationArguments {
     func required(_ name: String) throws(ServiceError) -> BSONValue {
         guard let value = value(name) else {
             throw ServiceError(
-                .missingParameter, "must provide a '\(name)' field", details: [name: "is required"])
+                .missingParameter,
+                "must provide a '\(name)' field",
+                details: [name: "is required"]
+            )
         }
         return value
     }
@@ -86,7 +89,9 @@ struct OperationArguments {
 
     /// A string that must be there, neither empty nor with a NUL.
     func requiredText(_ name: String) throws(ServiceError) -> String {
-        guard case .string(let text) = try required(name) else { throw Self.invalid(name, "must be a string") }
+        guard case .string(let text) = try required(name) else {
+            throw Self.invalid(name, "must be a string")
+        }
         if text.isEmpty { throw Self.invalid(name, "must not be empty") }
         if text.utf8.contains(0) { throw Self.invalid(name, "must not contain a NUL character") }
         return text
@@ -109,7 +114,10 @@ enum NamespaceParser {
         let database = try arguments.requiredText("database")
         let collection = try arguments.requiredText("collection")
         if database.utf8.count > maximumDatabaseBytes {
-            throw OperationArguments.invalid("database", "must not be longer than \(maximumDatabaseBytes) bytes")
+            throw OperationArguments.invalid(
+                "database",
+                "must not be longer than \(maximumDatabaseBytes) bytes"
+            )
         }
         if database.utf8.contains(where: { #"/\. "$"#.utf8.contains($0) }) {
             throw OperationArguments.invalid("database", #"must not contain any of the characters /\. "$"#)
@@ -125,7 +133,9 @@ enum NamespaceParser {
         }
         if database.utf8.count + 1 + collection.utf8.count > maximumNamespaceBytes {
             throw OperationArguments.invalid(
-                "collection", "must not make a namespace of more than \(maximumNamespaceBytes) bytes")
+                "collection",
+                "must not make a namespace of more than \(maximumNamespaceBytes) bytes"
+            )
         }
         return Namespace(dataSource: dataSource, database: database, collection: collection)
     }

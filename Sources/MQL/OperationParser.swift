@@ -31,7 +31,8 @@ public enum OperationParser {
     }
 
     private static func dataAction(
-        _ name: String, _ arguments: OperationArguments
+        _ name: String,
+        _ arguments: OperationArguments
     ) throws(ServiceError) -> DataAction {
         switch name {
         case "findOne": return .findOne(try find(arguments, isOne: true))
@@ -53,7 +54,8 @@ public enum OperationParser {
     }
 
     private static func find(
-        _ arguments: OperationArguments, isOne: Bool
+        _ arguments: OperationArguments,
+        isOne: Bool
     ) throws(ServiceError) -> FindArguments {
         var find = FindArguments()
         if let filter = try arguments.document("filter") { find.filter = try FilterParser.parse(filter) }
@@ -75,12 +77,16 @@ public enum OperationParser {
         let elements = try arguments.requiredArray("documents")
         if elements.isEmpty {
             throw ServiceError(
-                .invalidParameter, "must provide at least one element",
-                details: ["documents": "must not be empty"])
+                .invalidParameter,
+                "must provide at least one element",
+                details: ["documents": "must not be empty"]
+            )
         }
         if elements.count > maximumDocuments {
             throw .mongo(
-                16, "Write batch sizes must be between 1 and \(maximumDocuments). Got \(elements.count) operations.")
+                16,
+                "Write batch sizes must be between 1 and \(maximumDocuments). Got \(elements.count) operations."
+            )
         }
         let documents = try OperationArguments.documents(elements, of: "documents")
         for document in documents { try DocumentLimits.check(document) }
@@ -92,7 +98,8 @@ public enum OperationParser {
     }
 
     private static func update(
-        _ arguments: OperationArguments, multi: Bool
+        _ arguments: OperationArguments,
+        multi: Bool
     ) throws(ServiceError) -> UpdateArguments {
         let filter = try requiredFilter(arguments)
         let value = try arguments.required("update")
@@ -102,7 +109,10 @@ public enum OperationParser {
         default: throw OperationArguments.invalid("update", "must be an object or an array")
         }
         let update = try UpdateParser.parse(
-            value, arrayFilters: arguments.documents("arrayFilters"), multi: multi)
+            value,
+            arrayFilters: arguments.documents("arrayFilters"),
+            multi: multi
+        )
         return UpdateArguments(filter: filter, update: update, upsert: try arguments.flag("upsert"))
     }
 
@@ -115,14 +125,19 @@ public enum OperationParser {
         let replacement = try UpdateParser.replacement(document)
         try DocumentLimits.check(replacement)
         return UpdateArguments(
-            filter: filter, update: .replacement(replacement), upsert: try arguments.flag("upsert"))
+            filter: filter,
+            update: .replacement(replacement),
+            upsert: try arguments.flag("upsert")
+        )
     }
 }
 
 extension OperationArguments {
     fileprivate static var invalidReplacement: ServiceError {
         ServiceError(
-            .invalidParameter, "the replace operation document must not contain atomic operators",
-            details: ["replacement": "must not contain atomic operators"])
+            .invalidParameter,
+            "the replace operation document must not contain atomic operators",
+            details: ["replacement": "must not contain atomic operators"]
+        )
     }
 }

@@ -21,8 +21,10 @@ public enum RestrictedOperators {
     /// The error for an operator that users may not use.
     public static func refusal(of name: String) -> ServiceError {
         ServiceError(
-            .invalidParameter, "operator '\(name)' is not available to application users",
-            details: ["operator": name])
+            .invalidParameter,
+            "operator '\(name)' is not available to application users",
+            details: ["operator": name]
+        )
     }
 
     /// Checks a filter of a user.

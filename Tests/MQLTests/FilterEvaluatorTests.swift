@@ -30,7 +30,8 @@ struct FilterEvaluatorTests {
             ("{a:{b:1}}", "{'a..b':1}", false),
             ("{a:[7,8]}", "{'a.01':8}", false),
             ("{a:[7,8]}", "{'a.99999999999999999999':8}", false),
-        ])
+        ]
+    )
     func candidates(document: String, filter: String, expected: Bool) throws {
         #expect(try MQLText.matches(document.json, filter.json) == expected)
     }
@@ -42,7 +43,8 @@ struct FilterEvaluatorTests {
             ("{a:[{b:1},{c:2}]}", true, false),
             ("{a:[{b:1},5]}", false, false), ("{a:[{b:1},[]]}", false, false),
             ("{a:[1]}", false, true), ("{a:[]}", false, true), ("{a:[[{b:1}]]}", false, true),
-        ])
+        ]
+    )
     func nullAndMissing(document: String, equalsNull: Bool, isAbsent: Bool) throws {
         #expect(try MQLText.matches(document.json, "{'a.b':null}".json) == equalsNull)
         #expect(try MQLText.matches(document.json, "{'a.b':{$in:[null]}}".json) == equalsNull)
@@ -77,7 +79,8 @@ struct FilterEvaluatorTests {
             ("{a:{$numberDecimal:'0.1'}}", "{a:0.1}", false),
             ("{a:{$undefined:true}}", "{a:null}", false),
             ("{a:{b:1}}", "{a:{$eq:{$gt:5}}}", false),
-        ])
+        ]
+    )
     func comparisons(document: String, filter: String, expected: Bool) throws {
         #expect(try MQLText.matches(document.json, filter.json) == expected)
     }
@@ -123,9 +126,11 @@ struct FilterEvaluatorTests {
             ("{a:5}", "{a:{$bitsAllSet:0}}", true), ("{a:5.5}", "{a:{$bitsAllSet:0}}", false),
             ("{a:{$binary:{base64:'AQ==',subType:'00'}}}", "{a:{$bitsAllSet:[0]}}", true),
             ("{a:{$binary:{base64:'AQ==',subType:'00'}}}", "{a:{$bitsAllClear:[8,900]}}", true),
-            ("{a:1,b:2}", "{$expr:{$gt:['$b','$a']}}", true), ("{a:1}", "{$comment:'x',a:{$eq:1,$comment:'y'}}", true),
+            ("{a:1,b:2}", "{$expr:{$gt:['$b','$a']}}", true),
+            ("{a:1}", "{$comment:'x',a:{$eq:1,$comment:'y'}}", true),
             ("{a:1}", "{a:{$ref:'c',$id:1}}", false),
-        ])
+        ]
+    )
     func operators(document: String, filter: String, expected: Bool) throws {
         #expect(try MQLText.matches(document.json, filter.json) == expected)
     }
@@ -157,7 +162,9 @@ extension String {
         var word = ""
         func flush() {
             guard !word.isEmpty else { return }
-            let literal = ["true", "false", "null"].contains(word) || word.first.map { $0.isNumber || $0 == "-" } == true
+            let literal =
+                ["true", "false", "null"].contains(word)
+                || word.first.map { $0.isNumber || $0 == "-" } == true
             out += literal ? word : "\"\(word)\""
             word = ""
         }

@@ -25,12 +25,19 @@ enum MQLText {
 
     /// The document after an update, as canonical text.
     static func updated(
-        _ document: String, _ update: String, filter: String = "{}", arrayFilters: [String] = []
+        _ document: String,
+        _ update: String,
+        filter: String = "{}",
+        arrayFilters: [String] = []
     ) throws -> String {
         let filters = try arrayFilters.map(Self.document)
         let update = try UpdateParser.parse(value(update), arrayFilters: filters, multi: false)
         let result = try update.apply(
-            to: Self.document(document), filter: Self.filter(filter), isUpsertInsert: false, context)
+            to: Self.document(document),
+            filter: Self.filter(filter),
+            isUpsertInsert: false,
+            context
+        )
         return ExtendedJSON.canonical(.document(result))
     }
 

@@ -8,12 +8,17 @@ struct RegexTests {
     @Test(
         "matches as PCRE does",
         arguments: [
-            ("Hello", "^h", "i", true), ("Hello", "^h", "", false), ("a\nb", "^b", "", false), ("a\nb", "^b", "m", true),
-            ("a\nb", "a.b", "", false), ("a\nb", "a.b", "s", true), ("ab", "a b # c", "x", true), ("ab\n", "b$", "", true),
-            ("one two", "\\btwo\\b", "", true), ("é", "^.$", "", true), ("É", "é", "i", true), ("é", "\\w", "", false),
-            ("é", "\\w", "u", false), ("é", "(*UCP)\\w", "", true), ("aXb", "a(?i:x)b", "", true), ("foobar", "foo(?=bar)", "", true),
+            ("Hello", "^h", "i", true), ("Hello", "^h", "", false), ("a\nb", "^b", "", false),
+            ("a\nb", "^b", "m", true),
+            ("a\nb", "a.b", "", false), ("a\nb", "a.b", "s", true), ("ab", "a b # c", "x", true),
+            ("ab\n", "b$", "", true),
+            ("one two", "\\btwo\\b", "", true), ("é", "^.$", "", true), ("É", "é", "i", true),
+            ("é", "\\w", "", false),
+            ("é", "\\w", "u", false), ("é", "(*UCP)\\w", "", true), ("aXb", "a(?i:x)b", "", true),
+            ("foobar", "foo(?=bar)", "", true),
             ("abab", "(ab)\\1", "", true), ("naïve", "\\p{L}{5}", "", true), ("x", "", "", true),
-        ])
+        ]
+    )
     func semantics(text: String, pattern: String, options: String, expected: Bool) throws {
         let filter = try FilterParser.parse(["a": ["$regex": .string(pattern), "$options": .string(options)]])
         #expect(try filter.matches(["a": .string(text)], MQLText.context) == expected)
@@ -35,11 +40,22 @@ struct RegexTests {
 
     @Test("refuses what is too long, has a NUL or could read invalid UTF-8")
     func refusals() {
-        #expect(MQLText.code { _ = try FilterParser.parse(["a": ["$regex": .string(String(repeating: "a", count: 32765))]]) } == 51091)
+        #expect(
+            MQLText.code {
+                _ = try FilterParser.parse(["a": ["$regex": .string(String(repeating: "a", count: 32765))]])
+            } == 51091
+        )
         #expect(MQLText.code { _ = try FilterParser.parse(["a": ["$regex": "a\0b"]]) } == 2)
         #expect(MQLText.code { _ = try FilterParser.parse(["a": ["$regex": "\\C"]]) } == 51091)
-        #expect(MQLText.code { _ = try FilterParser.parse(["a": ["$regex": "((((a{999}){999}){999}){999})"]]) } == 51091)
-        #expect(MQLText.code { _ = try FilterParser.parse(["a": ["$regex": .string(String(repeating: "(", count: 5000))]]) } == 51091)
+        #expect(
+            MQLText.code { _ = try FilterParser.parse(["a": ["$regex": "((((a{999}){999}){999}){999})"]]) }
+                == 51091
+        )
+        #expect(
+            MQLText.code {
+                _ = try FilterParser.parse(["a": ["$regex": .string(String(repeating: "(", count: 5000))]])
+            } == 51091
+        )
     }
 
     @Test("ends a catastrophic match with an error, soon")
@@ -47,11 +63,22 @@ struct RegexTests {
         let filter = try FilterParser.parse(["a": ["$regex": "^(a+)+$"]])
         let clock = ContinuousClock()
         let start = clock.now
-        #expect(MQLText.code { _ = try filter.matches(["a": .string(String(repeating: "a", count: 40) + "!")], MQLText.context) } == 51156)
+        #expect(
+            MQLText.code {
+                _ = try filter.matches(
+                    ["a": .string(String(repeating: "a", count: 40) + "!")],
+                    MQLText.context
+                )
+            } == 51156
+        )
         #expect(clock.now - start < .seconds(30))
         let deep = try FilterParser.parse(["a": ["$regex": "^(?:a|b)*c"]])
         let text = String(repeating: "ab", count: 2_000_000)
-        #expect([51156, nil].contains(MQLText.code { _ = try deep.matches(["a": .string(text)], MQLText.context) }))
+        #expect(
+            [51156, nil].contains(
+                MQLText.code { _ = try deep.matches(["a": .string(text)], MQLText.context) }
+            )
+        )
     }
 
     @Test("keeps answering while the cache turns over")

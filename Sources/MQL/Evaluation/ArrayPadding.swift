@@ -35,7 +35,8 @@ struct ArrayPadding {
     /// Reads a path component as an index.
     static func index(_ name: String) -> Place {
         if let index = name.arrayIndex { return .index(index) }
-        let isNumber = name.utf8.count > 9 && name.utf8.first != UInt8(ascii: "0")
+        let isNumber =
+            name.utf8.count > 9 && name.utf8.first != UInt8(ascii: "0")
             && name.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return isNumber ? .beyondAll : .none
     }

@@ -8,7 +8,9 @@ enum ArrayUpdates {
 
     /// Inserts at the position, then sorts, then slices.
     static func push(
-        _ arguments: PushArguments, to array: [BSONValue], _ context: EvaluationContext
+        _ arguments: PushArguments,
+        to array: [BSONValue],
+        _ context: EvaluationContext
     ) throws(ServiceError) -> [BSONValue] {
         var elements = array
         let end = elements.count
@@ -37,7 +39,12 @@ enum ArrayUpdates {
         case .fields(let fields):
             // An element that is no object sorts as one without fields.
             return elements.enumerated()
-                .map { (offset: $0.offset, key: SortKey(of: $0.element.document ?? [:], by: fields), value: $0.element) }
+                .map {
+                    (
+                        offset: $0.offset, key: SortKey(of: $0.element.document ?? [:], by: fields),
+                        value: $0.element
+                    )
+                }
                 .sorted { first, second in
                     let order = first.key.compare(second.key, by: fields)
                     return order == 0 ? first.offset < second.offset : order < 0
@@ -60,7 +67,9 @@ enum ArrayUpdates {
 
     /// Removes what satisfies the condition.
     static func pull(
-        _ condition: PullCondition, from elements: [BSONValue], _ context: EvaluationContext
+        _ condition: PullCondition,
+        from elements: [BSONValue],
+        _ context: EvaluationContext
     ) throws(ServiceError) -> [BSONValue] {
         try context.meter.spend(elements.count)
         let evaluator = FilterEvaluator(context: context)

@@ -25,12 +25,16 @@ final class CompiledPattern: @unchecked Sendable {
             throw .mongo(.badValue, "Regular expression cannot contain an embedded null byte")
         }
         if pattern.count > RegexMatcher.maximumPatternBytes {
-            throw .mongo(51091, "Regular expression is invalid: pattern string is longer than the limit set by the application")
+            throw .mongo(
+                51091,
+                "Regular expression is invalid: pattern string is longer than the limit set by the application"
+            )
         }
         let flags = try Self.flags(options)
         var errorNumber: Int32 = 0
         var errorOffset = 0
-        guard let code = pcre2_compile_8(pattern, pattern.count, flags, &errorNumber, &errorOffset, nil) else {
+        guard let code = pcre2_compile_8(pattern, pattern.count, flags, &errorNumber, &errorOffset, nil)
+        else {
             throw .mongo(51091, "Regular expression is invalid: \(Self.message(errorNumber))")
         }
         guard let context = pcre2_match_context_create_8(nil) else {
@@ -81,13 +85,21 @@ final class CompiledPattern: @unchecked Sendable {
         // Swift strings are valid UTF-8, so PCRE2 need not check them again.
         let result = subject.withUTF8 { bytes in
             pcre2_match_8(
-                code, bytes.baseAddress, bytes.count, start, UInt32(PCRE2_NO_UTF_CHECK), data, matchContext)
+                code,
+                bytes.baseAddress,
+                bytes.count,
+                start,
+                UInt32(PCRE2_NO_UTF_CHECK),
+                data,
+                matchContext
+            )
         }
         if result == PCRE2_ERROR_NOMATCH { return nil }
         guard result >= 0, let offsets = pcre2_get_ovector_pointer_8(data) else {
             throw .mongo(
                 51156,
-                "Error occurred while executing the regular expression. Result code: \(result)")
+                "Error occurred while executing the regular expression. Result code: \(result)"
+            )
         }
         let pairs = Int(pcre2_get_ovector_count_8(data))
         return (0..<pairs).map { pair in

@@ -20,7 +20,8 @@ public enum DocumentLimits {
         if bytes > maximumBytes {
             throw .mongo(
                 .bsonObjectTooLarge,
-                "BSONObj size: \(bytes) is invalid. Size must be between 0 and \(maximumBytes)")
+                "BSONObj size: \(bytes) is invalid. Size must be between 0 and \(maximumBytes)"
+            )
         }
     }
 

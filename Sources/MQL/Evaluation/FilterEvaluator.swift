@@ -13,7 +13,8 @@ extension Filter {
 
     /// As ``matches(_:_:)``, with the array indexes that satisfied the filter.
     public func matchReport(
-        _ document: BSONDocument, _ context: EvaluationContext
+        _ document: BSONDocument,
+        _ context: EvaluationContext
     ) throws(ServiceError) -> MatchReport {
         var indexes: [FieldPath: Int]? = [:]
         let matched = try FilterEvaluator(context: context).matches(self, document, &indexes)
@@ -29,7 +30,9 @@ struct FilterEvaluator {
     ///
     /// - Parameter indexes: Receives, per array, the index that matched; nil when nobody asks.
     func matches(
-        _ filter: Filter, _ document: BSONDocument, _ indexes: inout [FieldPath: Int]?
+        _ filter: Filter,
+        _ document: BSONDocument,
+        _ indexes: inout [FieldPath: Int]?
     ) throws(ServiceError) -> Bool {
         switch filter {
         case .all: return true
@@ -68,7 +71,9 @@ struct FilterEvaluator {
     }
 
     private func holds(
-        _ test: FieldTest, _ subject: FilterSubject, _ indexes: inout [FieldPath: Int]?
+        _ test: FieldTest,
+        _ subject: FilterSubject,
+        _ indexes: inout [FieldPath: Int]?
     ) throws(ServiceError) -> Bool {
         switch test {
         case .not(let tests):
@@ -105,7 +110,9 @@ struct FilterEvaluator {
 
     /// Whether a candidate is among the members of `$in`.
     private func isMember(
-        _ members: [FilterMember], _ subject: FilterSubject, _ indexes: inout [FieldPath: Int]?
+        _ members: [FilterMember],
+        _ subject: FilterSubject,
+        _ indexes: inout [FieldPath: Int]?
     ) throws(ServiceError) -> Bool {
         var membership = Membership(members)
         return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
@@ -115,7 +122,9 @@ struct FilterEvaluator {
 
     /// Whether some element of an array satisfies all conditions.
     private func elementMatches(
-        _ match: ElementMatch, _ subject: FilterSubject, _ indexes: inout [FieldPath: Int]?
+        _ match: ElementMatch,
+        _ subject: FilterSubject,
+        _ indexes: inout [FieldPath: Int]?
     ) throws(ServiceError) -> Bool {
         var found: PathCandidates.Position?
         let depth = subject.depth
@@ -151,7 +160,9 @@ struct FilterEvaluator {
     }
 
     private func any(
-        _ subject: FilterSubject, _ leaf: PathCandidates.Leaf, _ indexes: inout [FieldPath: Int]?,
+        _ subject: FilterSubject,
+        _ leaf: PathCandidates.Leaf,
+        _ indexes: inout [FieldPath: Int]?,
         _ visitor: PathCandidates.Visitor
     ) throws(ServiceError) -> Bool {
         var found: PathCandidates.Position?

@@ -12,11 +12,15 @@ enum FilterSubject {
 
     /// Shows candidates to the visitor until it returns true; says whether it did.
     func contains(
-        _ leaf: PathCandidates.Leaf, where visitor: PathCandidates.Visitor
+        _ leaf: PathCandidates.Leaf,
+        where visitor: PathCandidates.Visitor
     ) throws(ServiceError) -> Bool {
         switch self {
         case .field(let document, let path):
-            return try PathCandidates(path: path.components, leaf: leaf).contains(in: document, where: visitor)
+            return try PathCandidates(path: path.components, leaf: leaf).contains(
+                in: document,
+                where: visitor
+            )
         case .value(let value):
             return try visitor(value, nil)
         case .openedValue(let value):

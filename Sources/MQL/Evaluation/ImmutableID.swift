@@ -12,7 +12,9 @@ enum ImmutableID {
     ///   - message: The text for a changed `_id`.
     /// - Throws: ``ServiceError`` with server code 66.
     static func restore(
-        in result: inout BSONDocument, from document: BSONDocument, keepingAbsent: Bool = false,
+        in result: inout BSONDocument,
+        from document: BSONDocument,
+        keepingAbsent: Bool = false,
         message: (BSONValue?) -> String
     ) throws(ServiceError) {
         let new = result["_id"]

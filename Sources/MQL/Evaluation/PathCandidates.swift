@@ -36,14 +36,20 @@ struct PathCandidates {
     }
 
     private func visitDocument(
-        _ document: BSONDocument, _ step: Int, _ position: Position?, _ visitor: Visitor
+        _ document: BSONDocument,
+        _ step: Int,
+        _ position: Position?,
+        _ visitor: Visitor
     ) throws(ServiceError) -> Bool {
         guard let value = document[path[step]] else { return try visitor(nil, position) }
         return try visitValue(value, step + 1, position, visitor)
     }
 
     private func visitValue(
-        _ value: BSONValue, _ step: Int, _ position: Position?, _ visitor: Visitor
+        _ value: BSONValue,
+        _ step: Int,
+        _ position: Position?,
+        _ visitor: Visitor
     ) throws(ServiceError) -> Bool {
         if step == path.count { return try visitLeaf(value, step, position, visitor) }
         switch value {
@@ -54,7 +60,10 @@ struct PathCandidates {
     }
 
     private func visitLeaf(
-        _ value: BSONValue, _ step: Int, _ position: Position?, _ visitor: Visitor
+        _ value: BSONValue,
+        _ step: Int,
+        _ position: Position?,
+        _ visitor: Visitor
     ) throws(ServiceError) -> Bool {
         if leaf == .opened, case .array(let elements) = value {
             for (index, element) in elements.enumerated()
@@ -66,7 +75,10 @@ struct PathCandidates {
     }
 
     private func visitElements(
-        _ elements: [BSONValue], _ step: Int, _ position: Position?, _ visitor: Visitor
+        _ elements: [BSONValue],
+        _ step: Int,
+        _ position: Position?,
+        _ visitor: Visitor
     ) throws(ServiceError) -> Bool {
         for (index, element) in elements.enumerated() {
             guard case .document(let document) = element else { continue }

@@ -11,7 +11,9 @@ extension Projection {
     /// - Throws: ``ServiceError`` of an expression, or with server code 51246 when the filter gives
     ///   the positional form no index.
     public func apply(
-        _ document: BSONDocument, filter: Filter?, _ context: EvaluationContext
+        _ document: BSONDocument,
+        filter: Filter?,
+        _ context: EvaluationContext
     ) throws(ServiceError) -> BSONDocument {
         var evaluator = ProjectionEvaluator(root: document, mode: mode, context: context)
         if isPositional { evaluator.report = try (filter ?? .all).matchReport(document, context) }
@@ -38,7 +40,9 @@ struct ProjectionEvaluator {
 
     /// One document under one node of the tree.
     func document(
-        _ document: BSONDocument, _ node: ProjectionNode, _ path: [String]
+        _ document: BSONDocument,
+        _ node: ProjectionNode,
+        _ path: [String]
     ) throws(ServiceError) -> BSONDocument {
         var result = BSONDocument()
         for field in document {
@@ -48,9 +52,13 @@ struct ProjectionEvaluator {
             }
             switch child {
             case .leaf(let leaf):
-                if let value = try value(field.value, leaf, path + [field.key]) { result.append(field.key, value) }
+                if let value = try value(field.value, leaf, path + [field.key]) {
+                    result.append(field.key, value)
+                }
             case .node(let below):
-                if let value = try value(field.value, below, path + [field.key]) { result.append(field.key, value) }
+                if let value = try value(field.value, below, path + [field.key]) {
+                    result.append(field.key, value)
+                }
             }
         }
         try appendComputed(to: &result, from: document, node)
@@ -59,7 +67,9 @@ struct ProjectionEvaluator {
 
     /// Fields that the document need not have: computed ones and, last, found elements.
     private func appendComputed(
-        to result: inout BSONDocument, from document: BSONDocument, _ node: ProjectionNode
+        to result: inout BSONDocument,
+        from document: BSONDocument,
+        _ node: ProjectionNode
     ) throws(ServiceError) {
         for (name, child) in node.children {
             switch child {
@@ -82,7 +92,9 @@ struct ProjectionEvaluator {
 
     /// A value at the end of a path; nil when it is not shown here.
     private func value(
-        _ value: BSONValue, _ leaf: ProjectionNode.Leaf, _ path: [String]
+        _ value: BSONValue,
+        _ leaf: ProjectionNode.Leaf,
+        _ path: [String]
     ) throws(ServiceError) -> BSONValue? {
         switch leaf {
         case .keep: return value
@@ -95,8 +107,12 @@ struct ProjectionEvaluator {
             return mode == .exclusion ? try element(of: value, match) : nil
         case .positional:
             guard case .array(let elements) = value else { return value }
-            guard let index = report?.index(inArrayAt: FieldPath(components: path)), index < elements.count else {
-                throw .mongo(51246, "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array")
+            guard let index = report?.index(inArrayAt: FieldPath(components: path)), index < elements.count
+            else {
+                throw .mongo(
+                    51246,
+                    "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array"
+                )
             }
             return .array([elements[index]])
         }
@@ -104,7 +120,9 @@ struct ProjectionEvaluator {
 
     /// A value on the way of a path; nil when it is not shown.
     private func value(
-        _ value: BSONValue, _ node: ProjectionNode, _ path: [String]
+        _ value: BSONValue,
+        _ node: ProjectionNode,
+        _ path: [String]
     ) throws(ServiceError) -> BSONValue? {
         switch value {
         case .document(let document):

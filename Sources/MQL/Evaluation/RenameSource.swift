@@ -7,7 +7,9 @@ enum RenameSource {
     ///
     /// - Throws: ``ServiceError`` with server code 2 when source or target lies in an array.
     static func value(
-        at source: UpdatePath, target: UpdatePath, in root: BSONDocument
+        at source: UpdatePath,
+        target: UpdatePath,
+        in root: BSONDocument
     ) throws(ServiceError) -> BSONValue? {
         guard let value = try lookUp(source, in: root, role: "source") else { return nil }
         _ = try lookUp(target, in: root, role: "destination")
@@ -15,7 +17,9 @@ enum RenameSource {
     }
 
     private static func lookUp(
-        _ path: UpdatePath, in root: BSONDocument, role: String
+        _ path: UpdatePath,
+        in root: BSONDocument,
+        role: String
     ) throws(ServiceError) -> BSONValue? {
         var value = BSONValue.document(root)
         for (index, component) in path.components.enumerated() {

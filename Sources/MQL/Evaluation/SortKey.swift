@@ -35,7 +35,9 @@ struct SortKey: Sendable {
         }
     }
 
-    private static func value(of value: BSONValue, _ path: ArraySlice<String>, _ ascending: Bool) -> BSONValue? {
+    private static func value(of value: BSONValue, _ path: ArraySlice<String>, _ ascending: Bool)
+        -> BSONValue?
+    {
         guard let component = path.first else {
             guard case .array(let elements) = value else { return value }
             return extreme(elements.map { .some($0) }, ascending)
@@ -53,7 +55,9 @@ struct SortKey: Sendable {
                 elements.map { element in
                     guard case .document = element else { return .null }
                     return Self.value(of: element, path, ascending)
-                }, ascending)
+                },
+                ascending
+            )
         default:
             return .null
         }

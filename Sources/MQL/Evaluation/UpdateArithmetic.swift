@@ -6,29 +6,44 @@ enum UpdateArithmetic {
     /// nil when the sum of longs overflows, or an operand is no number.
     static func add(_ left: BSONValue, _ right: BSONValue) -> BSONValue? {
         apply(
-            left, right, integers: { $0.addingReportingOverflow($1) }, doubles: { $0 + $1 }, decimals: { $0 + $1 })
+            left,
+            right,
+            integers: { $0.addingReportingOverflow($1) },
+            doubles: { $0 + $1 },
+            decimals: { $0 + $1 }
+        )
     }
 
     /// nil when the product of longs overflows, or an operand is no number.
     static func multiply(_ left: BSONValue, _ right: BSONValue) -> BSONValue? {
         apply(
-            left, right, integers: { $0.multipliedReportingOverflow(by: $1) }, doubles: { $0 * $1 },
-            decimals: { $0 * $1 })
+            left,
+            right,
+            integers: { $0.multipliedReportingOverflow(by: $1) },
+            doubles: { $0 * $1 },
+            decimals: { $0 * $1 }
+        )
     }
 
     private static func apply(
-        _ left: BSONValue, _ right: BSONValue,
+        _ left: BSONValue,
+        _ right: BSONValue,
         integers: (Int64, Int64) -> (partialValue: Int64, overflow: Bool),
-        doubles: (Double, Double) -> Double, decimals: (Decimal128, Decimal128) -> Decimal128
+        doubles: (Double, Double) -> Double,
+        decimals: (Decimal128, Decimal128) -> Decimal128
     ) -> BSONValue? {
         guard let one = NumericValue(left), let other = NumericValue(right) else { return nil }
         if let a = one.integer, let b = other.integer {
             let (result, overflow) = integers(a, b)
             if overflow { return nil }
-            if case .int = one, case .int = other, let narrow = Int32(exactly: result) { return .int32(narrow) }
+            if case .int = one, case .int = other, let narrow = Int32(exactly: result) {
+                return .int32(narrow)
+            }
             return .int64(result)
         }
-        if one.isDecimal || other.isDecimal { return .decimal128(decimals(one.decimalValue, other.decimalValue)) }
+        if one.isDecimal || other.isDecimal {
+            return .decimal128(decimals(one.decimalValue, other.decimalValue))
+        }
         return .double(doubles(one.doubleValue, other.doubleValue))
     }
 

@@ -14,13 +14,20 @@ extension Update {
     ///   document, 66 for a change of `_id`, 53 for an `_id` that cannot be one, 10334 and 15 for a
     ///   result that is too large or too deep.
     public func apply(
-        to document: BSONDocument, filter: Filter, isUpsertInsert: Bool, _ context: EvaluationContext
+        to document: BSONDocument,
+        filter: Filter,
+        isUpsertInsert: Bool,
+        _ context: EvaluationContext
     ) throws(ServiceError) -> BSONDocument {
         var result: BSONDocument
         switch self {
         case .operators(let changes, let arrayFilters):
             var evaluator = UpdateEvaluator(
-                root: document, arrayFilters: arrayFilters, isInsert: isUpsertInsert, context: context)
+                root: document,
+                arrayFilters: arrayFilters,
+                isInsert: isUpsertInsert,
+                context: context
+            )
             if changes.contains(where: { $0.path.components.contains(.matched) }), !isUpsertInsert {
                 evaluator.report = try filter.matchReport(document, context)
             }
@@ -61,7 +68,10 @@ struct UpdateEvaluator {
     private var padding = ArrayPadding()
 
     init(
-        root: BSONDocument, arrayFilters: [String: Filter] = [:], isInsert: Bool, context: EvaluationContext
+        root: BSONDocument,
+        arrayFilters: [String: Filter] = [:],
+        isInsert: Bool,
+        context: EvaluationContext
     ) {
         self.root = root
         self.arrayFilters = arrayFilters
@@ -143,7 +153,9 @@ struct UpdateEvaluator {
             path.removeLast()
         }
         if !removed.isEmpty {
-            document.fields = document.fields.enumerated().filter { !removed.contains($0.offset) }.map(\.element)
+            document.fields = document.fields.enumerated().filter { !removed.contains($0.offset) }.map(
+                \.element
+            )
         }
     }
 
@@ -154,7 +166,8 @@ struct UpdateEvaluator {
         for (component, child) in node.children {
             guard case .name(let name) = component else { continue }
             switch ArrayPadding.index(name) {
-            case .index(let index): if index < count { named[index] = child } else { beyond.append((index, child)) }
+            case .index(let index):
+                if index < count { named[index] = child } else { beyond.append((index, child)) }
             case .beyondAll: if child.creates { throw ArrayPadding.tooMany }
             case .none: if child.creates { throw notViable(name, in: .array(elements)) }
             }
@@ -178,7 +191,9 @@ struct UpdateEvaluator {
     }
 
     private mutating func apply(
-        _ node: UpdateNode, toElement index: Int, of elements: inout [BSONValue]
+        _ node: UpdateNode,
+        toElement index: Int,
+        of elements: inout [BSONValue]
     ) throws(ServiceError) {
         path.append(String(index))
         var value: BSONValue? = elements[index]
@@ -191,7 +206,9 @@ struct UpdateEvaluator {
 
     /// Applies to each element what `$`, `$[]`, `$[id]` and its own index say.
     private mutating func applyPositional(
-        _ node: UpdateNode, _ named: [Int: UpdateNode], to elements: inout [BSONValue]
+        _ node: UpdateNode,
+        _ named: [Int: UpdateNode],
+        to elements: inout [BSONValue]
     ) throws(ServiceError) {
         var matched: Int?
         if node.children.contains(where: { $0.component == .matched }) {
@@ -232,26 +249,30 @@ struct UpdateEvaluator {
     private static var noMatch: ServiceError {
         .mongo(
             .badValue,
-            "The positional operator did not find the match needed from the query.")
+            "The positional operator did not find the match needed from the query."
+        )
     }
 
     private func missingArray(_ node: UpdateNode) -> ServiceError {
         if node.children.contains(where: { $0.component == .matched }) { return Self.noMatch }
         return .mongo(
             .badValue,
-            "The path '\(path.joined(separator: "."))' must exist in the document in order to apply array updates.")
+            "The path '\(path.joined(separator: "."))' must exist in the document in order to apply array updates."
+        )
     }
 
     private func notAnArray(_ node: UpdateNode, _ value: BSONValue?) -> ServiceError {
         if node.children.contains(where: { $0.component == .matched }) { return Self.noMatch }
         return .mongo(
             .badValue,
-            "Cannot apply array updates to non-array element \(path.last ?? ""): \(MongoShellText.describe(value ?? .null))")
+            "Cannot apply array updates to non-array element \(path.last ?? ""): \(MongoShellText.describe(value ?? .null))"
+        )
     }
 
     private func notViable(_ name: String, in value: BSONValue) -> ServiceError {
         .mongo(
             .pathNotViable,
-            "Cannot create field '\(name)' in element {\(path.last ?? ""): \(MongoShellText.describe(value))}")
+            "Cannot create field '\(name)' in element {\(path.last ?? ""): \(MongoShellText.describe(value))}"
+        )
     }
 }

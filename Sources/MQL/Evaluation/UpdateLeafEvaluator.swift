@@ -51,7 +51,8 @@ struct UpdateLeafEvaluator {
             guard case .array(var elements) = value else {
                 throw .mongo(
                     .typeMismatch,
-                    "Path '\(dotted)' contains an element of non-array type '\(TypeName.of(value))'")
+                    "Path '\(dotted)' contains an element of non-array type '\(TypeName.of(value))'"
+                )
             }
             if !elements.isEmpty {
                 if end == .last { elements.removeLast() } else { elements.removeFirst() }
@@ -107,7 +108,8 @@ struct UpdateLeafEvaluator {
         guard case .array(let elements) = value else {
             throw .mongo(
                 .badValue,
-                "The field '\(dotted)' must be an array but is of type \(TypeName.of(value)) in document \(identity)")
+                "The field '\(dotted)' must be an array but is of type \(TypeName.of(value)) in document \(identity)"
+            )
         }
         return elements
     }
@@ -115,7 +117,8 @@ struct UpdateLeafEvaluator {
     private func overflow(_ name: String, _ value: BSONValue) -> ServiceError {
         .mongo(
             .badValue,
-            "Failed to apply \(name) operations to current value (\(MongoShellText.describe(value))) for document \(identity)")
+            "Failed to apply \(name) operations to current value (\(MongoShellText.describe(value))) for document \(identity)"
+        )
     }
 
     private var dotted: String { path.joined(separator: ".") }

@@ -14,7 +14,8 @@ struct UpdateUnions {
     ///
     /// - Returns: nil for no nodes.
     /// - Throws: ``ServiceError`` with server code 40 when they collide.
-    mutating func union(of nodes: [UpdateNode], choice: [Int], index: Int) throws(ServiceError) -> UpdateNode? {
+    mutating func union(of nodes: [UpdateNode], choice: [Int], index: Int) throws(ServiceError) -> UpdateNode?
+    {
         if nodes.count <= 1 { return nodes.first }
         if let found = known[choice] { return found }
         let union = try Self.union(of: nodes, path: path + [String(index)])
@@ -31,7 +32,8 @@ struct UpdateUnions {
             case .failure(let collision):
                 throw .mongo(
                     .conflictingUpdateOperators,
-                    "Update created a conflict at '\((path + collision.path).joined(separator: "."))'")
+                    "Update created a conflict at '\((path + collision.path).joined(separator: "."))'"
+                )
             }
         }
         return union

@@ -11,7 +11,9 @@ extension Update {
     /// - Throws: ``ServiceError`` as ``apply(to:filter:isUpsertInsert:_:)``, and with server code 54 when
     ///   the filter says the same path twice.
     public func upsertDocument(
-        filter: Filter, _ context: EvaluationContext, newID: () -> ObjectID
+        filter: Filter,
+        _ context: EvaluationContext,
+        newID: () -> ObjectID
     ) throws(ServiceError) -> BSONDocument {
         var equalities = UpsertEqualities()
         if case .replacement = self { equalities.onlyID = true }
@@ -61,27 +63,32 @@ struct UpsertEqualities {
         if path.components.count > UpdatePathParser.maximumComponents {
             throw .mongo(
                 .overflow,
-                "The path '\(MessageText.shortened(path.dotted))' exceeds the maximum nesting depth of \(UpdatePathParser.maximumComponents)")
+                "The path '\(MessageText.shortened(path.dotted))' exceeds the maximum nesting depth of \(UpdatePathParser.maximumComponents)"
+            )
         }
         if path.components.contains(where: \.isEmpty) {
             throw .mongo(
                 .emptyFieldName,
-                "The update path '\(MessageText.shortened(path.dotted))' contains an empty field name, which is not allowed.")
+                "The update path '\(MessageText.shortened(path.dotted))' contains an empty field name, which is not allowed."
+            )
         }
         switch paths.insert(path.components) {
         case nil: break
         case .below?, .above(path.components.count)?:
             throw .mongo(
                 .notSingleValueField,
-                "cannot infer query fields to set, path '\(path.dotted)' is matched twice")
+                "cannot infer query fields to set, path '\(path.dotted)' is matched twice"
+            )
         case .above(let length)?:
             let above = path.components.prefix(length).joined(separator: ".")
             throw .mongo(
                 .notSingleValueField,
-                "cannot infer query fields to set, both paths '\(path.dotted)' and '\(above)' are matched")
+                "cannot infer query fields to set, both paths '\(path.dotted)' and '\(above)' are matched"
+            )
         }
         changes.append(
-            UpdateChange(path: UpdatePath(components: path.components.map { .name($0) }), action: .set(value)))
+            UpdateChange(path: UpdatePath(components: path.components.map { .name($0) }), action: .set(value))
+        )
     }
 
     private static func value(of test: FieldTest) -> BSONValue? {

@@ -15,7 +15,8 @@ enum ValueTests {
     }
 
     /// Whether `value <comparison> operand` holds, within the operand's bracket of types.
-    static func compares(_ value: BSONValue?, _ comparison: ComparisonOperator, _ operand: BSONValue) -> Bool {
+    static func compares(_ value: BSONValue?, _ comparison: ComparisonOperator, _ operand: BSONValue) -> Bool
+    {
         switch operand {
         case .null:
             // `$gte` and `$lte` with null are equality; nothing is above or below null.
@@ -28,7 +29,8 @@ enum ValueTests {
             if comparison == .equal { return BSONOrdering.equal(value, operand) }
             guard BSONOrdering.bracket(value) == BSONOrdering.bracket(operand) else { return false }
             if operand.isNaN || value.isNaN {
-                return operand.isNaN && value.isNaN && (comparison == .greaterOrEqual || comparison == .lessOrEqual)
+                return operand.isNaN && value.isNaN
+                    && (comparison == .greaterOrEqual || comparison == .lessOrEqual)
             }
             return satisfies(BSONOrdering.compare(value, operand), comparison)
         }
@@ -48,13 +50,16 @@ enum ValueTests {
     static func matches(_ pattern: RegexPattern, _ value: BSONValue?) throws(ServiceError) -> Bool {
         switch value {
         case .string(let text)?, .symbol(let text)?: return try RegexMatcher.matches(pattern, text)
-        case .regex(let stored)?: return stored.pattern == pattern.pattern && stored.options == pattern.options
+        case .regex(let stored)?:
+            return stored.pattern == pattern.pattern && stored.options == pattern.options
         default: return false
         }
     }
 
     private static func hasRemainder(_ value: BSONValue?, _ divisor: Int64, _ remainder: Int64) -> Bool {
-        guard let value, value.isNumber, let number = NumericOperandParser.truncated(value) else { return false }
+        guard let value, value.isNumber, let number = NumericOperandParser.truncated(value) else {
+            return false
+        }
         // The smallest number divided by -1 overflows; everything divides by -1 without remainder.
         return (divisor == -1 ? 0 : number % divisor) == remainder
     }

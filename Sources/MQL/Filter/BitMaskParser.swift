@@ -21,33 +21,39 @@ enum BitMaskParser {
             guard let mask = value.exactInt64 else {
                 throw .mongo(
                     .failedToParse,
-                    "Expected an integer: \(name): \(MongoShellText.describe(value))")
+                    "Expected an integer: \(name): \(MongoShellText.describe(value))"
+                )
             }
             if mask < 0 {
                 throw .mongo(
                     .failedToParse,
-                    "Expected a non-negative number in: \(name): \(MongoShellText.describe(value))")
+                    "Expected a non-negative number in: \(name): \(MongoShellText.describe(value))"
+                )
             }
             return (0..<63).filter { mask >> $0 & 1 == 1 }
         default:
             throw .mongo(
                 .badValue,
-                "a field takes an Array, a number, or a BinData but received: \(name): \(MongoShellText.describe(value))")
+                "a field takes an Array, a number, or a BinData but received: \(name): \(MongoShellText.describe(value))"
+            )
         }
     }
 
     private static func list(_ members: [BSONValue], _ name: String) throws(ServiceError) -> [Int] {
         var positions = Set<Int>()
         for (index, member) in members.enumerated() {
-            guard member.isNumber, let number = member.exactInt64, let position = Int32(exactly: number) else {
+            guard member.isNumber, let number = member.exactInt64, let position = Int32(exactly: number)
+            else {
                 throw .mongo(
                     .badValue,
-                    "Failed to parse bit position. Expected an integer: \(index): \(MongoShellText.describe(member))")
+                    "Failed to parse bit position. Expected an integer: \(index): \(MongoShellText.describe(member))"
+                )
             }
             if position < 0 {
                 throw .mongo(
                     .badValue,
-                    "Failed to parse bit position. Expected a non-negative number in: \(index): \(position)")
+                    "Failed to parse bit position. Expected a non-negative number in: \(index): \(position)"
+                )
             }
             positions.insert(Int(position))
         }

@@ -60,7 +60,9 @@ struct FieldTestParser {
         }
     }
 
-    private func compare(_ comparison: ComparisonOperator, _ value: BSONValue) throws(ServiceError) -> FieldTest {
+    private func compare(_ comparison: ComparisonOperator, _ value: BSONValue) throws(ServiceError)
+        -> FieldTest
+    {
         switch value {
         case .regex where comparison != .equal:
             throw .mongo(.badValue, "Can't have RegEx as arg to predicate over field '\(path.dotted)'.")
@@ -140,6 +142,7 @@ struct FieldTestParser {
 
     /// Whether an operator belongs to whole documents rather than to one value.
     static func isLogical(_ name: String) -> Bool {
-        ["$and", "$or", "$nor", "$expr", "$where", "$text", "$jsonSchema", "$comment", "$sampleRate"].contains(name)
+        ["$and", "$or", "$nor", "$expr", "$where", "$text", "$jsonSchema", "$comment", "$sampleRate"]
+            .contains(name)
     }
 }

@@ -17,7 +17,8 @@ public enum FilterParser {
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault; `invalidParameter` for an operator
     ///   that users may not use.
     public static func parse(
-        _ document: BSONDocument, allowsUserRestrictedOperators: Bool = true
+        _ document: BSONDocument,
+        allowsUserRestrictedOperators: Bool = true
     ) throws(ServiceError) -> Filter {
         let filter = try FilterParsing(allowsRestricted: allowsUserRestrictedOperators, depth: 0)
             .filter(document)

@@ -13,7 +13,10 @@ enum NumericOperandParser {
             throw .mongo(.badValue, "Failed to parse $size. Expected an integer: $size: \(text)")
         }
         guard count >= 0 else {
-            throw .mongo(.badValue, "Failed to parse $size. Expected a non-negative number in: $size: \(text)")
+            throw .mongo(
+                .badValue,
+                "Failed to parse $size. Expected a non-negative number in: $size: \(text)"
+            )
         }
         return Int(count)
     }

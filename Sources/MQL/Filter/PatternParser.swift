@@ -10,7 +10,8 @@ enum PatternParser {
 
     /// `{$regex: …}`, with the `$options` that stand beside it.
     static func pattern(
-        regexOperand value: BSONValue, in document: BSONDocument
+        regexOperand value: BSONValue,
+        in document: BSONDocument
     ) throws(ServiceError) -> RegexPattern {
         var options = ""
         if let operand = document["$options"] {
@@ -24,7 +25,8 @@ enum PatternParser {
         case .regex(let literal):
             if !literal.options.isEmpty, document["$options"] != nil {
                 let keys = document.keys
-                let optionsFirst = (keys.firstIndex(of: "$options") ?? 0) < (keys.firstIndex(of: "$regex") ?? 0)
+                let optionsFirst =
+                    (keys.firstIndex(of: "$options") ?? 0) < (keys.firstIndex(of: "$regex") ?? 0)
                 throw .mongo(optionsFirst ? 51074 : 51075, "options set in both $regex and $options")
             }
             return try checked(literal.pattern, literal.options.isEmpty ? options : literal.options)

@@ -12,11 +12,15 @@ public enum ProjectionParser {
     /// - Returns: nil for `{}` of a find, which shows everything.
     /// - Throws: ``ServiceError`` with MongoDB's code, 312xx and 313xx for what mixes or collides.
     public static func parse(
-        _ document: BSONDocument, inPipeline: Bool
+        _ document: BSONDocument,
+        inPipeline: Bool
     ) throws(ServiceError) -> Projection? {
         if document.isEmpty {
             if inPipeline {
-                throw .mongo(51272, "Invalid $project :: caused by :: projection specification must have at least one field")
+                throw .mongo(
+                    51272,
+                    "Invalid $project :: caused by :: projection specification must have at least one field"
+                )
             }
             return nil
         }
@@ -73,13 +77,17 @@ struct ProjectionBuilder {
             if document.isEmpty {
                 throw .mongo(
                     51270,
-                    "An empty sub-projection is not a valid value. Found empty object at path \(path.dotted)")
+                    "An empty sub-projection is not a valid value. Found empty object at path \(path.dotted)"
+                )
             }
             if document.firstKey?.startsWithDollar == true {
                 try readOperator(document, at: path)
             } else {
                 if path.components.count >= Self.maximumDepth {
-                    throw .mongo(.overflow, "projection exceeds the maximum nesting depth of \(Self.maximumDepth)")
+                    throw .mongo(
+                        .overflow,
+                        "projection exceeds the maximum nesting depth of \(Self.maximumDepth)"
+                    )
                 }
                 try read(document, under: path.components)
             }
@@ -87,7 +95,8 @@ struct ProjectionBuilder {
             if mode == .exclusion {
                 throw .mongo(
                     31310,
-                    "Cannot use an expression \(MongoShellText.describe(value)) in an exclusion projection")
+                    "Cannot use an expression \(MongoShellText.describe(value)) in an exclusion projection"
+                )
             }
             try readComputed(value, at: path)
         }
@@ -103,13 +112,17 @@ struct ProjectionBuilder {
         if included {
             if mode == .exclusion {
                 throw .mongo(
-                    31253, "Cannot do inclusion on field \(path.dotted) in exclusion projection")
+                    31253,
+                    "Cannot do inclusion on field \(path.dotted) in exclusion projection"
+                )
             }
             mode = .inclusion
         } else {
             if mode == .inclusion {
                 throw .mongo(
-                    31254, "Cannot do exclusion on field \(path.dotted) in inclusion projection")
+                    31254,
+                    "Cannot do exclusion on field \(path.dotted) in inclusion projection"
+                )
             }
             mode = .exclusion
         }
@@ -149,7 +162,9 @@ struct ProjectionBuilder {
     private mutating func readElementMatch(_ value: BSONValue, at path: FieldPath) throws(ServiceError) {
         guard case .document(let condition) = value else {
             throw .mongo(
-                31274, "elemMatch: Invalid argument, object required, but got \(TypeName.of(value))")
+                31274,
+                "elemMatch: Invalid argument, object required, but got \(TypeName.of(value))"
+            )
         }
         if hasPositional { throw .mongo(31255, "Cannot specify positional operator and $elemMatch.") }
         if path.components.count > 1 {
@@ -163,17 +178,22 @@ struct ProjectionBuilder {
 
     /// `"arr.$": 1`
     private mutating func readPositional(
-        _ path: FieldPath, _ field: BSONDocument.Field
+        _ path: FieldPath,
+        _ field: BSONDocument.Field
     ) throws(ServiceError) {
         if inPipeline {
             throw .mongo(31324, "Cannot use positional projection in aggregation projection")
         }
         let isFlag = field.value.isNumber || field.value.bool != nil
-        guard isFlag else { throw .mongo(31271, "positional projection cannot be used with an expression or literal") }
+        guard isFlag else {
+            throw .mongo(31271, "positional projection cannot be used with an expression or literal")
+        }
         guard field.value.isTruthy, mode != .exclusion else {
             throw .mongo(31395, "positional projection cannot be used with exclusion")
         }
-        if hasPositional { throw .mongo(31276, "Cannot specify more than one positional projection per query.") }
+        if hasPositional {
+            throw .mongo(31276, "Cannot specify more than one positional projection per query.")
+        }
         if hasElementMatch { throw .mongo(31256, "Cannot specify positional operator and $elemMatch.") }
         try register(path)
         hasPositional = true
@@ -198,7 +218,8 @@ struct ProjectionBuilder {
 
     /// The whole path of a key, and whether it ends with `.$`, which is taken off.
     private func path(
-        _ key: String, under prefix: [String]
+        _ key: String,
+        under prefix: [String]
     ) throws(ServiceError) -> (FieldPath, positional: Bool) {
         var components = key.pathComponents
         let positional = components.count > 1 && components.last == "$"

@@ -21,7 +21,10 @@ struct ProjectionSlice {
             skip = Self.count(members[0])
             limit = Self.count(members[1])
             if limit <= 0 {
-                throw .mongo(28724, "First argument to $slice must be positive: \(MongoShellText.describe(members[1]))")
+                throw .mongo(
+                    28724,
+                    "First argument to $slice must be positive: \(MongoShellText.describe(members[1]))"
+                )
             }
         default:
             throw Self.invalid(operand)

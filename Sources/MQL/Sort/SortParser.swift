@@ -22,7 +22,10 @@ public enum SortParser {
             let ascending = try direction(field)
             let path = FieldPath(components: try ExpressionPath.components(field.key))
             if keys.contains(where: { $0.path == path }) {
-                throw .mongo(7_472_500, "$sort key must not contain duplicate keys (duplicate: '\(field.key)')")
+                throw .mongo(
+                    7_472_500,
+                    "$sort key must not contain duplicate keys (duplicate: '\(field.key)')"
+                )
             }
             keys.append(Sort.Key(path: path, ascending: ascending))
         }
@@ -36,14 +39,17 @@ public enum SortParser {
         guard let number = field.value.doubleValue else {
             throw .mongo(
                 15974,
-                "Illegal key in $sort specification: \(field.key): \(MongoShellText.describe(field.value))")
+                "Illegal key in $sort specification: \(field.key): \(MongoShellText.describe(field.value))"
+            )
         }
         switch number {
         case 1: return true
         case -1: return false
         default:
             throw .mongo(
-                15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+                15975,
+                "$sort key ordering must be 1 (for ascending) or -1 (for descending)"
+            )
         }
     }
 }

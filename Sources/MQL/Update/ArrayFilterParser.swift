@@ -16,7 +16,8 @@ enum ArrayFilterParser {
             if filters[identifier] != nil {
                 throw .mongo(
                     .failedToParse,
-                    "Found multiple array filters with the same top-level field name \(identifier)")
+                    "Found multiple array filters with the same top-level field name \(identifier)"
+                )
             }
             filters[identifier] = try FilterParser.parse(document)
         }
@@ -45,7 +46,8 @@ enum ArrayFilterParser {
         guard let identifier = names.first else {
             throw .mongo(
                 .failedToParse,
-                "Cannot use an expression without a top-level field name in arrayFilters")
+                "Cannot use an expression without a top-level field name in arrayFilters"
+            )
         }
         if let other = names.first(where: { $0 != identifier }) {
             throw .mongo(

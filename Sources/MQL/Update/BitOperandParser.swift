@@ -14,7 +14,8 @@ enum BitOperandParser {
         if document.isEmpty {
             throw .mongo(
                 .badValue,
-                "You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}")
+                "You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}"
+            )
         }
         var operations: [BitOperation] = []
         for field in document {

@@ -14,7 +14,10 @@ enum PullParser {
         case .document(let document):
             let parsing = FilterParsing(allowsRestricted: true, depth: 0)
             if document.isOperatorDocument, let key = document.firstKey, !FieldTestParser.isLogical(key) {
-                let parser = FieldTestParser(parsing: parsing, path: FieldPath(components: path.pathComponents))
+                let parser = FieldTestParser(
+                    parsing: parsing,
+                    path: FieldPath(components: path.pathComponents)
+                )
                 return .tests(try parser.tests(document))
             }
             return .document(try parsing.filter(document))

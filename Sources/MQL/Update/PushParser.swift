@@ -11,7 +11,8 @@ enum PushParser {
         guard case .array(let elements) = each else {
             throw .mongo(
                 .badValue,
-                "The argument to $each in $push must be an array but it was of type: \(TypeName.of(each))")
+                "The argument to $each in $push must be an array but it was of type: \(TypeName.of(each))"
+            )
         }
         var arguments = PushArguments(elements: elements)
         for field in document {
@@ -21,7 +22,8 @@ enum PushParser {
                 guard let position = integer(field.value) else {
                     throw .mongo(
                         .badValue,
-                        "The value for $position must be an integer value, not of type: \(TypeName.of(field.value))")
+                        "The value for $position must be an integer value, not of type: \(TypeName.of(field.value))"
+                    )
                 }
                 arguments.position = position
             case "$slice":
@@ -65,7 +67,8 @@ enum PushParser {
                 if components.contains(where: \.isEmpty) {
                     throw .mongo(
                         .badValue,
-                        "The $sort field is a dotted field but has an empty part: \(field.key)")
+                        "The $sort field is a dotted field but has an empty part: \(field.key)"
+                    )
                 }
                 keys.append(Sort.Key(path: FieldPath(components: components), ascending: ascending))
             }
@@ -73,7 +76,8 @@ enum PushParser {
         default:
             throw .mongo(
                 .badValue,
-                "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
+                "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields"
+            )
         }
     }
 

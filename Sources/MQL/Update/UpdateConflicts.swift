@@ -25,7 +25,8 @@ struct UpdateConflicts {
     static func conflict(_ path: String, at place: String) -> ServiceError {
         .mongo(
             .conflictingUpdateOperators,
-            "Updating the path '\(path)' would create a conflict at '\(place)'")
+            "Updating the path '\(path)' would create a conflict at '\(place)'"
+        )
     }
 }
 

@@ -38,7 +38,9 @@ struct UpdateOperatorParser {
     }
 
     private func action(
-        _ path: UpdatePath, _ key: String, _ value: BSONValue
+        _ path: UpdatePath,
+        _ key: String,
+        _ value: BSONValue
     ) throws(ServiceError) -> UpdateAction {
         switch name {
         case .set: return .set(value)
@@ -57,7 +59,9 @@ struct UpdateOperatorParser {
         case .pullAll:
             guard case .array(let elements) = value else {
                 throw .mongo(
-                    .badValue, "$pullAll requires an array argument but was given a \(TypeName.of(value))")
+                    .badValue,
+                    "$pullAll requires an array argument but was given a \(TypeName.of(value))"
+                )
             }
             return .pullAll(elements)
         case .bit: return .bit(try BitOperandParser.operations(key, value))
@@ -68,18 +72,22 @@ struct UpdateOperatorParser {
         guard value.isNumber else {
             throw .mongo(
                 .typeMismatch,
-                "Cannot \(verb) with non-numeric argument: {\(key): \(MongoShellText.describe(value))}")
+                "Cannot \(verb) with non-numeric argument: {\(key): \(MongoShellText.describe(value))}"
+            )
         }
         return value
     }
 
     private func renameTarget(
-        _ source: UpdatePath, _ key: String, _ value: BSONValue
+        _ source: UpdatePath,
+        _ key: String,
+        _ value: BSONValue
     ) throws(ServiceError) -> UpdatePath {
         guard case .string(let text) = value else {
             throw .mongo(
                 .badValue,
-                "The 'to' field for $rename must be a string: \(key): \(MongoShellText.describe(value))")
+                "The 'to' field for $rename must be a string: \(key): \(MongoShellText.describe(value))"
+            )
         }
         if text.utf8.contains(0) {
             throw .mongo(.badValue, "The 'to' field for $rename cannot contain an embedded null byte")
@@ -87,7 +95,9 @@ struct UpdateOperatorParser {
         let target = try UpdatePathParser.path(text)
         if source == target {
             throw .mongo(
-                .badValue, "The source and target field for $rename must differ: \(key): \"\(text)\"")
+                .badValue,
+                "The source and target field for $rename must differ: \(key): \"\(text)\""
+            )
         }
         if source.isPositional {
             throw .mongo(.badValue, "The source field for $rename may not be dynamic: \(key)")
@@ -100,7 +110,8 @@ struct UpdateOperatorParser {
         {
             throw .mongo(
                 .badValue,
-                "The source and target field for $rename must not be on the same path: \(key): \"\(text)\"")
+                "The source and target field for $rename must not be on the same path: \(key): \"\(text)\""
+            )
         }
         return target
     }
@@ -137,12 +148,14 @@ struct UpdateOperatorParser {
         guard case .array(let elements) = operand else {
             throw .mongo(
                 .typeMismatch,
-                "The argument to $each in $addToSet must be an array but it was of type \(TypeName.of(operand))")
+                "The argument to $each in $addToSet must be an array but it was of type \(TypeName.of(operand))"
+            )
         }
         if document.count > 1 {
             throw .mongo(
                 .badValue,
-                "Found unexpected fields after $each in $addToSet: \(MongoShellText.describe(value))")
+                "Found unexpected fields after $each in $addToSet: \(MongoShellText.describe(value))"
+            )
         }
         return elements
     }
@@ -150,14 +163,18 @@ struct UpdateOperatorParser {
     private func popEnd(_ key: String, _ value: BSONValue) throws(ServiceError) -> PopEnd {
         guard value.isNumber else {
             throw .mongo(
-                .failedToParse, "Expected a number in: \(key): \(MongoShellText.describe(value))")
+                .failedToParse,
+                "Expected a number in: \(key): \(MongoShellText.describe(value))"
+            )
         }
         switch value.exactInt64 {
         case 1: return .last
         case -1: return .first
         default:
             throw .mongo(
-                .failedToParse, "$pop expects 1 or -1, found: \(MongoShellText.describe(value))")
+                .failedToParse,
+                "$pop expects 1 or -1, found: \(MongoShellText.describe(value))"
+            )
         }
     }
 }

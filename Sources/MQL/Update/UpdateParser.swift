@@ -11,7 +11,9 @@ public enum UpdateParser {
     ///   - multi: Whether the update is for many documents; a replacement is not.
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault.
     public static func parse(
-        _ value: BSONValue, arrayFilters: [BSONDocument] = [], multi: Bool
+        _ value: BSONValue,
+        arrayFilters: [BSONDocument] = [],
+        multi: Bool
     ) throws(ServiceError) -> Update {
         switch value {
         case .document(let document):
@@ -20,22 +22,30 @@ public enum UpdateParser {
             }
             if multi {
                 throw .mongo(
-                    .failedToParse, "multi update is not supported for replacement-style update")
+                    .failedToParse,
+                    "multi update is not supported for replacement-style update"
+                )
             }
             if !arrayFilters.isEmpty {
                 throw .mongo(
-                    .failedToParse, "arrayFilters may not be specified for replacement-style updates")
+                    .failedToParse,
+                    "arrayFilters may not be specified for replacement-style updates"
+                )
             }
             return .replacement(try replacement(document))
         case .array(let stages):
             if !arrayFilters.isEmpty {
                 throw .mongo(
-                    .failedToParse, "arrayFilters may not be specified for pipeline-syle updates")
+                    .failedToParse,
+                    "arrayFilters may not be specified for pipeline-syle updates"
+                )
             }
             return .pipeline(try pipeline(stages))
         default:
             throw .mongo(
-                .failedToParse, "Update argument must be either an object or an array")
+                .failedToParse,
+                "Update argument must be either an object or an array"
+            )
         }
     }
 
@@ -61,7 +71,8 @@ public enum UpdateParser {
     }
 
     private static func operators(
-        _ document: BSONDocument, _ arrayFilters: [BSONDocument]
+        _ document: BSONDocument,
+        _ arrayFilters: [BSONDocument]
     ) throws(ServiceError) -> Update {
         let filters = try ArrayFilterParser.parse(arrayFilters)
         var changes: [UpdateChange] = []
@@ -91,7 +102,8 @@ public enum UpdateParser {
 
     /// Every `$[id]` has its filter, and every filter its `$[id]`.
     private static func checkUse(
-        of filters: [String: Filter], by changes: [UpdateChange]
+        of filters: [String: Filter],
+        by changes: [UpdateChange]
     ) throws(ServiceError) {
         var used = Set<String>()
         for change in changes {
@@ -99,14 +111,17 @@ public enum UpdateParser {
                 guard filters[identifier] != nil else {
                     throw .mongo(
                         .badValue,
-                        "No array filter found for identifier '\(identifier)' in path '\(change.path.text)'")
+                        "No array filter found for identifier '\(identifier)' in path '\(change.path.text)'"
+                    )
                 }
                 used.insert(identifier)
             }
         }
         if let unused = filters.keys.filter({ !used.contains($0) }).min() {
             throw .mongo(
-                .failedToParse, "The array filter for identifier '\(unused)' was not used in the update")
+                .failedToParse,
+                "The array filter for identifier '\(unused)' was not used in the update"
+            )
         }
     }
 }

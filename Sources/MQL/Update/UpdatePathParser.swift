@@ -16,12 +16,14 @@ enum UpdatePathParser {
         if names.contains(where: \.isEmpty) {
             throw .mongo(
                 .emptyFieldName,
-                "The update path '\(MessageText.shortened(text))' contains an empty field name, which is not allowed.")
+                "The update path '\(MessageText.shortened(text))' contains an empty field name, which is not allowed."
+            )
         }
         if names.count > maximumComponents {
             throw .mongo(
                 .overflow,
-                "The update path '\(MessageText.shortened(text))' exceeds the maximum nesting depth of \(maximumComponents)")
+                "The update path '\(MessageText.shortened(text))' exceeds the maximum nesting depth of \(maximumComponents)"
+            )
         }
         var components: [UpdatePath.Component] = []
         components.reserveCapacity(names.count)
@@ -30,7 +32,9 @@ enum UpdatePathParser {
         return UpdatePath(components: components)
     }
 
-    private static func component(_ name: String, in text: String) throws(ServiceError) -> UpdatePath.Component {
+    private static func component(_ name: String, in text: String) throws(ServiceError)
+        -> UpdatePath.Component
+    {
         if name == "$" { return .matched }
         if name == "$[]" { return .all }
         guard name.hasPrefix("$["), name.hasSuffix("]") else { return .name(name) }
@@ -38,28 +42,34 @@ enum UpdatePathParser {
         guard ArrayFilterParser.isIdentifier(identifier) else {
             throw .mongo(
                 .badValue,
-                "Invalid array filter identifier '\(identifier)' in path '\(text)': it must be an alphanumeric string beginning with a lowercase letter")
+                "Invalid array filter identifier '\(identifier)' in path '\(text)': it must be an alphanumeric string beginning with a lowercase letter"
+            )
         }
         return .filtered(identifier)
     }
 
     private static func checkPositions(
-        _ components: [UpdatePath.Component], _ text: String
+        _ components: [UpdatePath.Component],
+        _ text: String
     ) throws(ServiceError) {
         guard let first = components.first else { return }
         guard case .name(let name) = first else {
             throw .mongo(
                 .badValue,
-                "Cannot have positional (i.e. '$') element in the first position in path '\(text)'")
+                "Cannot have positional (i.e. '$') element in the first position in path '\(text)'"
+            )
         }
         if name.startsWithDollar {
             throw .mongo(
                 .dollarPrefixedFieldName,
-                "The dollar ($) prefixed field '\(name)' in '\(text)' is not valid for storage.")
+                "The dollar ($) prefixed field '\(name)' in '\(text)' is not valid for storage."
+            )
         }
         if components.count(where: { $0 == .matched }) > 1 {
             throw .mongo(
-                .badValue, "Too many positional (i.e. '$') elements found in path '\(text)'")
+                .badValue,
+                "Too many positional (i.e. '$') elements found in path '\(text)'"
+            )
         }
     }
 }
