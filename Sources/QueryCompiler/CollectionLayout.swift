@@ -38,7 +38,11 @@ public struct CollectionLayout: Sendable, Hashable {
 
     /// The typed columns of a path; a path may have one per type.
     func promotedFields(at path: FieldPath) -> [PromotedField] {
-        promoted.filter { $0.path == path }
+        promoted.filter { field in
+            // By bytes: Swift calls texts equal that are different keys.
+            field.path.components.count == path.components.count
+                && zip(field.path.components, path.components).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+        }
     }
 }
 

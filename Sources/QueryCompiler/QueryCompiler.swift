@@ -51,6 +51,13 @@ public struct QueryCompiler: Sendable {
         return (statement, condition.isExact)
     }
 
+    /// Any one document that a write matches; nil where SQL cannot decide which one does.
+    public func candidate(_ filter: Filter) -> SQLFragment? {
+        let condition = writeCondition(filter)
+        guard condition.isExact else { return nil }
+        return "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil)) LIMIT 1"
+    }
+
     /// What a write matches: the caller's filter within the rule filters. Whether the caller may see or change
     /// the document is decided on each, and refuses the request.
     func writeCondition(_ filter: Filter) -> Condition {

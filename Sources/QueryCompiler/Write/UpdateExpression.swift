@@ -9,6 +9,8 @@ struct UpdateExpression {
     var guards: [SQLFragment] = []
     /// What happens to the order of keys: one SQL text each, NULL where nothing changes.
     private(set) var steps: [SQLFragment] = []
+    /// The same steps, for the gateway to take.
+    private(set) var shapeSteps: [ShapeStep] = []
     /// Holds when no step changes anything; nil when some step always does.
     private(set) var keepsOrder: [SQLFragment]? = []
     /// The paths that change.
@@ -33,7 +35,7 @@ struct UpdateExpression {
             document = "jsonb_set(\(document), \(bind: .textArray(path)), \(bind: .jsonb(bytes)))"
         }
         touched.append(path)
-        addStep(ShapeStep(path: path, order: StoredText.order(of: value)))
+        addStep(ShapeStep(path: path, value: value))
         return true
     }
 
@@ -53,10 +55,11 @@ struct UpdateExpression {
     mutating func replace(_ path: [String], with value: SQLFragment) {
         document = "jsonb_set(\(document), \(bind: .textArray(path)), \(value))"
         touched.append(path)
-        addStep(ShapeStep(path: path, order: nil))
+        addStep(ShapeStep(path: path, value: .null))
     }
 
     private mutating func addStep(_ step: ShapeStep) {
+        shapeSteps.append(step)
         let exists = Self.exists(step.path)
         let added: SQLFragment = .bind(.text(step.text(isNew: true)))
         if step.order == nil {

@@ -1,0 +1,57 @@
+import AppDefinition
+import BSON
+import Crypto
+import Errors
+public import Rules
+
+/// Whether the Data API takes a request at all, before it asks as whom.
+///
+/// Source: `reference/data-api.md` §§6.1, 9.3.
+public struct DataAPIAdmission: Sendable {
+    private let app: AppSnapshot
+
+    public init(app: AppSnapshot) {
+        self.app = app
+    }
+
+    /// Whether the request proves that it knows the secret that the settings name; a secret that is not set is
+    /// known to nobody.
+    ///
+    /// - Parameters:
+    ///   - secret: The query parameter `secret`.
+    ///   - signature: The header `X-Hook-Signature` or `Endpoint-Signature`: `sha256=` and 64 hexadecimal digits.
+    ///   - body: The bytes that were signed.
+    public func isValidated(secret: String?, signature: String?, body: [UInt8]) -> Bool {
+        switch app.dataAPI?.validation {
+        case nil, .some(.none): return true
+        case .secretAsQueryParameter(let name)?:
+            guard let expected = app.secrets[name], let secret else { return false }
+            // Digests are compared, so that the time says nothing of where two texts differ.
+            return SHA256.hash(data: Array(expected.utf8)) == SHA256.hash(data: Array(secret.utf8))
+        case .payloadSignature(let name)?:
+            guard let expected = app.secrets[name], let signature, signature.hasPrefix("sha256=") else { return false }
+            let digits = signature.utf8.dropFirst("sha256=".utf8.count)
+            guard digits.count == 64, digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20 })
+            else { return false }
+            return HMAC<SHA256>.isValidAuthenticationCode(
+                AppRows.bytes(hex: Array(digits)[...]), authenticating: body,
+                using: SymmetricKey(data: Array(expected.utf8)))
+        }
+    }
+
+    /// Whether `can_evaluate` holds for a caller and a request. What cannot be decided does not hold.
+    public func admits(user: RuleUser?, request: RuleRequest?) -> Bool {
+        guard let condition = app.dataAPI?.canEvaluate, condition != .constant(true) else { return true }
+        // A condition on a request is the apply_when of a role that no document can change.
+        let rules = CollectionRules(roles: [Role(name: "can_evaluate", applyWhen: condition, read: .constant(true))])
+        let context = RuleContext(
+            user: user, values: app.values, environmentTag: app.environmentTag,
+            environmentValues: app.environmentValues, request: request)
+        do {
+            return try RoleResolver.resolve(rules: rules, schema: nil, context: context)
+                .visible(["_id": .null]) != nil
+        } catch {
+            return false
+        }
+    }
+}

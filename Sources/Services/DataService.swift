@@ -1,0 +1,82 @@
+import Accounts
+public import BSON
+public import Errors
+public import MQL
+public import Postgres
+import QueryCompiler
+import Rules
+
+/// The one way to the data: the Data API, functions and sync all come through here.
+///
+/// A ``DataOperation`` and its caller go through authorize → plan → execute → decode. Rules are resolved
+/// once per request, and joined with the operation into one statement wherever SQL can decide them.
+public final class DataService: Sendable {
+    let database: Database
+    let catalog: CollectionCatalog
+    let shapes: ShapeRegistry
+    let ids: ObjectIDGenerator
+    let now: @Sendable () -> Int64
+    let authorizer = DataAuthorizer()
+
+    /// - Parameter now: Milliseconds since 1970.
+    public init(
+        database: Database, catalog: CollectionCatalog, ids: ObjectIDGenerator,
+        now: @escaping @Sendable () -> Int64
+    ) {
+        self.database = database
+        self.catalog = catalog
+        shapes = ShapeRegistry(database: database)
+        self.ids = ids
+        self.now = now
+    }
+
+    /// Does what a caller asks.
+    ///
+    /// - Throws: ``ServiceError`` `serviceNotFound` for a data source that the app has not, `noMatchingRuleFound` for a
+    ///   namespace without rules, `invalidParameter` for an operator that users may not use; a denied write with
+    ///   ``WriteDenial`` as its cause; `mongoDBError` with MongoDB's number for what MongoDB refuses.
+    public func perform(
+        _ operation: DataOperation, _ context: CallContext
+    ) async throws(ServiceError) -> DataResult {
+        let plan = try authorizer.authorize(operation, context)
+        return try await perform(operation, plan: plan, deadline: context.deadline)
+    }
+
+    /// As ``perform(_:_:)`` for a caller whose permissions are known already; the sync bridge keeps a plan per session.
+    func perform(
+        _ operation: DataOperation, plan: AccessPlan, deadline: ContinuousClock.Instant
+    ) async throws(ServiceError) -> DataResult {
+        let call = DataCall(
+            service: self, namespace: operation.namespace, plan: plan, deadline: deadline, now: now())
+        do {
+            return try await call.execute(operation.action)
+        } catch {
+            // A column or table that went while its layout was remembered.
+            guard let state = error.postgresFailure?.sqlState, state == .undefinedTable || state == .undefinedColumn else {
+                throw error
+            }
+            catalog.forgetAll()
+            return try await call.execute(operation.action)
+        }
+    }
+}
+
+/// Why a write was refused, in full: the cause of the error that says only `update not permitted`. For the log;
+/// the answer to a caller has status 400 whatever the code.
+public struct WriteDenial: Error, Sendable, CustomStringConvertible {
+    public let namespace: String
+    /// The role that decided, when one applied.
+    public let role: String?
+    public let reason: String
+
+    public var description: String {
+        "\(namespace), role \(role.map { "'\($0)'" } ?? "none"): \(reason)"
+    }
+}
+
+extension SQLState {
+    /// 42703: a column that is not there.
+    static let undefinedColumn = SQLState("42703")
+    /// What `tidegate.sort_key` raises for values that it cannot order.
+    static let cannotSort = SQLState(SortFailure.sqlState)
+}

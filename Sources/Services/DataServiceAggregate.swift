@@ -1,0 +1,123 @@
+import BSON
+import Errors
+import MQL
+import Postgres
+import QueryCompiler
+import Rules
+import SQL
+
+extension DataCall {
+    /// `aggregate`: the longest prefix in PostgreSQL, the rest here.
+    func aggregate(_ pipeline: Pipeline) async throws(ServiceError) -> ResultDocuments {
+        guard let layout = try await layout() else {
+            return ResultDocuments(try pipeline.run([], evaluation()))
+        }
+        let compiler = compiler(layout)
+        do {
+            if let result = try await aggregate(compiler.aggregate(pipeline), layout) { return result }
+        } catch where error.postgresFailure?.sqlState == .cannotSort {
+        }
+        return try await aggregate(compiler.aggregate(pipeline, pushesDown: false), layout) ?? .none
+    }
+
+    /// - Returns: nil where the groups have keys that SQL cannot tell apart as BSON does.
+    private func aggregate(
+        _ statement: AggregateStatement, _ layout: CollectionLayout
+    ) async throws(ServiceError) -> ResultDocuments? {
+        let input: [BSONDocument]
+        switch statement.rows {
+        case .documents:
+            if statement.remaining.stages.isEmpty, statement.decidesMatch, plan.readsWholeDocuments,
+                plan.queryProjection == nil
+            {
+                let rows = try await run(statement.statement, isPoint: false)
+                let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
+                return ResultDocuments(rows, shapes: shapes)
+            }
+            input = try await visibleDocuments(statement, layout)
+        case .count(let name):
+            let rows = try await run(statement.statement, isPoint: false)
+            let count = rows.int(0, 0) ?? 0
+            input = count == 0 ? [] : [BSONDocument([.init(key: name, value: .counted(count))])]
+        case .groups(let fields):
+            let rows = try await run(statement.statement, isPoint: false)
+            guard let groups = try Self.groups(rows, fields) else { return nil }
+            input = groups
+        }
+        return ResultDocuments(try statement.remaining.run(input, evaluation()))
+    }
+
+    private func visibleDocuments(
+        _ statement: AggregateStatement, _ layout: CollectionLayout
+    ) async throws(ServiceError) -> [BSONDocument] {
+        let context = evaluation()
+        let plan = plan
+        var documents: [BSONDocument] = []
+        var heldBytes = 0
+        try await stream(statement.statement, layout) { (document, bytes) throws(ServiceError) -> Bool in
+            if !statement.decidesMatch {
+                guard try plan.queryFilter.matches(document, context) else { return true }
+            }
+            guard var seen = plan.visible(document) else { return true }
+            if let projection = plan.queryProjection { seen = try projection.apply(seen, filter: nil, context) }
+            documents.append(seen)
+            heldBytes += bytes
+            guard heldBytes <= Pipeline.standardMemoryLimit else {
+                throw .mongo(
+                    .exceededMemoryLimit,
+                    "Exceeded memory limit of \(Pipeline.standardMemoryLimit) bytes: the pipeline's input is too large")
+            }
+            return true
+        }
+        return documents
+    }
+
+    /// Merges groups whose keys are one in BSON: `null` and missing, `1` and `Decimal("1")`.
+    private static func groups(
+        _ rows: ResultSet, _ fields: [AggregateStatement.GroupField]
+    ) throws(ServiceError) -> [BSONDocument]? {
+        var order: [BSONKey] = []
+        var counts: [BSONKey: Int] = [:]
+        for row in 0..<rows.rowCount {
+            let value: BSONValue = try rows.slice(row, 0).map { slice throws(ServiceError) in
+                try StoredForm.readValue(slice)
+            } ?? .null
+            guard !value.hasKeys else { return nil }
+            let key = BSONKey(value.isNullish ? .null : value)
+            if counts[key] == nil { order.append(key) }
+            counts[key, default: 0] += rows.int(row, 1) ?? 0
+        }
+        return order.map { key in
+            var document = BSONDocument()
+            document.append("_id", key.value)
+            for field in fields {
+                let weight = field.weight.exactInt64.map { Int($0) } ?? 1
+                document.append(field.name, .counted((counts[key] ?? 0) &* weight))
+            }
+            return document
+        }
+    }
+}
+
+extension BSONValue {
+    /// A sum of int32s: a long once it no longer fits.
+    static func counted(_ value: Int) -> BSONValue {
+        Int32(exactly: value).map { .int32($0) } ?? .int64(Int64(value))
+    }
+
+    fileprivate var isNullish: Bool {
+        switch self {
+        case .null, .undefined: true
+        default: false
+        }
+    }
+
+    /// Whether the order of keys, which jsonb forgets, is part of the value.
+    fileprivate var hasKeys: Bool {
+        switch self {
+        case .document, .codeWithScope: true
+        case .array(let elements): elements.contains(where: \.hasKeys)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Accounts
+import BSON
+import Errors
+import MQL
+import Rules
+import Schemas
+
+/// From a caller and an operation to what the caller may do: rules, restricted operators, role resolution.
+struct DataAuthorizer: Sendable {
+    /// - Returns: The plan; the system's lets everything pass.
+    func authorize(_ operation: DataOperation, _ context: CallContext) throws(ServiceError) -> AccessPlan {
+        let namespace = operation.namespace
+        guard context.app.hasDataSource(namespace.dataSource) else {
+            throw ServiceError(.serviceNotFound, "service not found: '\(namespace.dataSource)'")
+        }
+        guard case .user(let profile) = context.principal else { return .system }
+        guard let rules = context.app.rules(for: namespace), rules.isPresent else {
+            throw ServiceError(.noMatchingRuleFound, "no rule exists for namespace '\(namespace.name)'")
+        }
+        try Self.checkOperators(operation.action)
+        return try RoleResolver.resolve(
+            rules: rules, schema: context.app.schema(for: namespace),
+            context: RuleContext(
+                user: RuleUser(profile), values: context.app.values, environmentTag: context.app.environmentTag,
+                environmentValues: context.app.environmentValues, request: context.request))
+    }
+
+    /// Refuses what users may not use. Source: `reference/rules.md` §16.
+    private static func checkOperators(_ action: DataAction) throws(ServiceError) {
+        switch action {
+        case .find(let arguments), .findOne(let arguments):
+            try RestrictedOperators.check(filter: arguments.filter)
+            if let projection = arguments.projection { try RestrictedOperators.check(projection: projection) }
+        case .updateOne(let arguments), .updateMany(let arguments):
+            try RestrictedOperators.check(filter: arguments.filter)
+            try RestrictedOperators.check(update: arguments.update)
+        case .deleteOne(let filter), .deleteMany(let filter):
+            try RestrictedOperators.check(filter: filter)
+        case .aggregate(let pipeline):
+            try RestrictedOperators.check(pipeline: pipeline)
+        case .insertOne, .insertMany: break
+        }
+    }
+}
+
+extension RuleUser {
+    /// The caller as rules see it.
+    init(_ profile: UserProfile) {
+        self.init(
+            id: profile.id, type: profile.kind.rawValue, data: profile.data, customData: profile.customData,
+            identities: profile.identities.map { Identity(id: $0.id, providerType: $0.providerType) })
+    }
+}

@@ -1,0 +1,81 @@
+import BSON
+import Errors
+import MQL
+import Postgres
+import QueryCompiler
+import Rules
+import SQL
+
+/// One operation under way: who may what, until when, at which time.
+struct DataCall: Sendable {
+    let service: DataService
+    let namespace: Namespace
+    let plan: AccessPlan
+    let deadline: ContinuousClock.Instant
+    /// Milliseconds since 1970; one reading for the whole operation.
+    let now: Int64
+
+    func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
+        switch action {
+        case .find(let arguments): .documents(try await find(arguments))
+        case .findOne(let arguments): .document(try await findOne(arguments))
+        case .insertOne(let document): .inserted(try await insertOne(document))
+        case .insertMany(let documents): .insertedMany(try await insertMany(documents))
+        case .updateOne(let arguments): .updated(try await update(arguments, many: false))
+        case .updateMany(let arguments): .updated(try await update(arguments, many: true))
+        case .deleteOne(let filter): .deleted(try await delete(filter, many: false))
+        case .deleteMany(let filter): .deleted(try await delete(filter, many: true))
+        case .aggregate(let pipeline): .documents(try await aggregate(pipeline))
+        }
+    }
+
+    /// What evaluations in memory know; they end at the deadline.
+    func evaluation() -> EvaluationContext {
+        let deadline = deadline
+        return EvaluationContext(
+            now: now, meter: EvaluationMeter(shouldStop: { ContinuousClock.now > deadline || Task.isCancelled }))
+    }
+
+    func compiler(_ layout: CollectionLayout) -> QueryCompiler {
+        QueryCompiler(layout: layout, plan: plan)
+    }
+
+    /// The layout, nil for a collection that is not there: reading makes none.
+    func layout() async throws(ServiceError) -> CollectionLayout? {
+        try await service.catalog.layout(
+            database: namespace.database, collection: namespace.collection, deadline: deadline)
+    }
+
+    func run(_ statement: SQLFragment, isPoint: Bool) async throws(ServiceError) -> ResultSet {
+        try await service.database.run(statement, plan: isPoint ? .automatic : .custom, deadline: deadline)
+    }
+
+    /// Runs a transaction, again when it collided with another one.
+    func transaction<Value: Sendable>(
+        _ body: (Transaction) async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        var attempt = 1
+        while true {
+            do {
+                return try await service.database.transaction(deadline: deadline, body)
+            } catch let error as ServiceError {
+                guard error.postgresFailure?.isRetryable == true, attempt < 5 else { throw error }
+                attempt += 1
+            } catch {
+                throw ServiceError(.internalServerError, "the transaction failed", cause: error)
+            }
+        }
+    }
+
+    /// The error of a write that rules or schema refuse.
+    func error(_ denial: Denial) -> ServiceError {
+        ServiceError(
+            denial.isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound, denial.message,
+            cause: WriteDenial(namespace: namespace.name, role: denial.role, reason: denial.reason))
+    }
+
+    /// The error of a write that SQL refused by the same rules.
+    func denied(_ kind: WriteKind) -> ServiceError {
+        error(Denial(kind: kind, role: nil, reason: "denied by the rules in the statement"))
+    }
+}

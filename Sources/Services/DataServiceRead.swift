@@ -1,0 +1,127 @@
+import BSON
+import Errors
+import MQL
+import Postgres
+import QueryCompiler
+import Rules
+import SQL
+
+extension DataCall {
+    /// `findOne`: the first document that `find` would return.
+    func findOne(_ arguments: FindArguments) async throws(ServiceError) -> ResultDocuments {
+        var first = arguments
+        first.limit = 1
+        return try await find(first)
+    }
+
+    /// `find`: what of the matching documents the caller may see.
+    func find(_ arguments: FindArguments) async throws(ServiceError) -> ResultDocuments {
+        guard let layout = try await layout() else { return .none }
+        do {
+            return try await find(arguments, layout, sortsInSQL: true)
+        } catch where error.postgresFailure?.sqlState == .cannotSort {
+            return try await find(arguments, layout, sortsInSQL: false)
+        }
+    }
+
+    private func find(
+        _ arguments: FindArguments, _ layout: CollectionLayout, sortsInSQL: Bool
+    ) async throws(ServiceError) -> ResultDocuments {
+        let read = compiler(layout).find(arguments, sortsInSQL: sortsInSQL)
+        if read.cuts {
+            let rows = try await run(read.statement(), isPoint: read.isPointRead)
+            let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
+            if plan.readsWholeDocuments, plan.queryProjection == nil, arguments.projection == nil {
+                return ResultDocuments(rows, shapes: shapes)
+            }
+            let context = evaluation()
+            var documents: [BSONDocument] = []
+            for row in 0..<rows.rowCount {
+                let (text, shape) = StoredRow.parts(rows, row)
+                guard let seen = plan.visible(try StoredForm.read(text, shape: shapes[shape])) else { continue }
+                documents.append(try project(seen, arguments, context))
+            }
+            return ResultDocuments(documents)
+        }
+        return try await findInMemory(arguments, read, layout)
+    }
+
+    /// SQL only narrowed: match, sort and cut here, over rows that stream in.
+    private func findInMemory(
+        _ arguments: FindArguments, _ read: FindStatement, _ layout: CollectionLayout
+    ) async throws(ServiceError) -> ResultDocuments {
+        let context = evaluation()
+        let plan = plan
+        let sort = read.sorts ? nil : arguments.sort
+        let wanted = arguments.limit.map { $0.addingReportingOverflow(arguments.skip) }
+            .map { $0.overflow ? Int.max : $0.partialValue }
+        var collected = CollectedDocuments(sort: sort, wanted: wanted)
+        try await stream(read.statement(), layout) { (document, bytes) throws(ServiceError) -> Bool in
+            if !read.decidesMatch {
+                guard try arguments.filter.matches(document, context), try plan.queryFilter.matches(document, context)
+                else { return true }
+            }
+            guard let seen = plan.visible(document) else { return true }
+            return try collected.add(document, seen: seen, bytes: bytes)
+        }
+        var documents: [BSONDocument] = []
+        for seen in collected.result(skip: arguments.skip, limit: arguments.limit) {
+            documents.append(try project(seen, arguments, context))
+        }
+        return ResultDocuments(documents)
+    }
+
+    private func project(
+        _ document: BSONDocument, _ arguments: FindArguments, _ context: EvaluationContext
+    ) throws(ServiceError) -> BSONDocument {
+        var result = document
+        if let projection = plan.queryProjection { result = try projection.apply(result, filter: nil, context) }
+        if let projection = arguments.projection {
+            result = try projection.apply(result, filter: arguments.filter, context)
+        }
+        return result
+    }
+
+    /// How many rows one statement may bring before a cursor is opened.
+    private static let firstRows = 2000
+
+    /// Hands documents to `take` until it says no.
+    ///
+    /// Most results are small and come in one statement; larger ones through a cursor, so that no more than a
+    /// page of rows is held.
+    func stream(
+        _ statement: SQLFragment, _ layout: CollectionLayout,
+        _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
+    ) async throws(ServiceError) {
+        let first = try await run(
+            "SELECT * FROM (\(statement)) AS input LIMIT \(bind: .int(Int64(Self.firstRows)))", isPoint: false)
+        if first.rowCount < Self.firstRows {
+            _ = try await deliver(first, layout, take)
+            return
+        }
+        do {
+            try await service.database.transaction(deadline: deadline) { transaction in
+                _ = try await transaction.run("DECLARE tidegate_rows NO SCROLL CURSOR FOR \(statement)")
+                while true {
+                    let page = try await transaction.run("FETCH FORWARD 1000 FROM tidegate_rows", plan: .automatic)
+                    guard page.rowCount > 0, try await deliver(page, layout, take) else { break }
+                }
+            }
+        } catch let error as ServiceError {
+            throw error
+        } catch {
+            throw ServiceError(.internalServerError, "reading was interrupted", cause: error)
+        }
+    }
+
+    private func deliver(
+        _ rows: ResultSet, _ layout: CollectionLayout, _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
+    ) async throws(ServiceError) -> Bool {
+        let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
+        for row in 0..<rows.rowCount {
+            let (text, shape) = StoredRow.parts(rows, row)
+            if try !take(try StoredForm.read(text, shape: shapes[shape]), text.count) { return false }
+        }
+        return true
+    }
+}

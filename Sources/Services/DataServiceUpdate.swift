@@ -1,0 +1,136 @@
+import BSON
+import Errors
+import MQL
+import Postgres
+import QueryCompiler
+import Rules
+import SQL
+
+extension DataCall {
+    /// `updateOne`, `updateMany`, `replaceOne`: one statement where SQL gives the evaluator's answer, else the
+    /// new documents are computed here and swapped in.
+    func update(_ arguments: UpdateArguments, many: Bool) async throws(ServiceError) -> UpdateResult {
+        for attempt in 1...WriteCandidates.attempts {
+            let result = try await updateMatching(arguments, many: many)
+            guard result.matched == 0, arguments.upsert else { return result }
+            do {
+                let id = try await insertUpsert(arguments)
+                return UpdateResult(matched: 0, modified: 0, upsertedID: id)
+            } catch {
+                // Another upsert inserted the document at this moment: now there is one to update.
+                guard error.serverCode == .duplicateKey, attempt < 3 else { throw error }
+            }
+        }
+        throw WriteCandidates.conflict
+    }
+
+    private func updateMatching(
+        _ arguments: UpdateArguments, many: Bool
+    ) async throws(ServiceError) -> UpdateResult {
+        guard let layout = try await layout() else { return UpdateResult(matched: 0, modified: 0) }
+        do throws(ServiceError) {
+            if let statement = compiler(layout).update(arguments, many: many, now: now) {
+                let rows = try await run(statement.statement, isPoint: statement.isPointWrite)
+                let undecided = rows.int(0, 1) ?? 0
+                if (rows.int(0, 2) ?? 0) > 0 { throw denied(.update) }
+                if undecided == 0 {
+                    return UpdateResult(matched: rows.int(0, 0) ?? 0, modified: rows.int(0, 3) ?? 0)
+                }
+            }
+            return try await many ? updateMany(arguments, layout) : updateOne(arguments, layout)
+        } catch {
+            throw named(error)
+        }
+    }
+
+    private func insertUpsert(_ arguments: UpdateArguments) async throws(ServiceError) -> BSONValue {
+        let document = try arguments.update.upsertDocument(
+            filter: arguments.filter, evaluation(), newID: { newID() })
+        let (prepared, id) = prepared(document)
+        if let denial = plan.denial(of: .insert, before: nil, after: prepared) { throw error(denial) }
+        try await insert(prepared, id)
+        return id
+    }
+
+    /// Reads, computes, and writes if the document is still as it was.
+    private func updateOne(
+        _ arguments: UpdateArguments, _ layout: CollectionLayout
+    ) async throws(ServiceError) -> UpdateResult {
+        for _ in 0..<WriteCandidates.attempts {
+            guard let found = try await candidate(arguments.filter, layout) else {
+                return UpdateResult(matched: 0, modified: 0)
+            }
+            let after = try changed(found, arguments)
+            if after == found.document { return UpdateResult(matched: 1, modified: 0) }
+            let shape = try await ShapeSuccession(call: self, layout: layout).shape(
+                of: after, from: found, by: arguments.update)
+            let row = NewRow(key: found.key, document: try Self.stored(after), shape: shape)
+            let swap = compiler(layout).swap(key: found.key, document: found.stored, shape: found.shape, for: row)
+            if try await run(swap, isPoint: true).affectedRows > 0 { return UpdateResult(matched: 1, modified: 1) }
+        }
+        throw WriteCandidates.conflict
+    }
+
+    /// All in one transaction, so that one denial undoes everything.
+    private func updateMany(
+        _ arguments: UpdateArguments, _ layout: CollectionLayout
+    ) async throws(ServiceError) -> UpdateResult {
+        // An order of keys is recorded outside of the transaction, which then begins anew.
+        for _ in 0..<WriteCandidates.attempts {
+            let (result, unknown) = try await updateManyOnce(arguments, layout)
+            if let result { return result }
+            for (document, found) in unknown {
+                _ = try await ShapeSuccession(call: self, layout: layout).shape(
+                    of: document, from: found, by: arguments.update)
+            }
+        }
+        throw WriteCandidates.conflict
+    }
+
+    private typealias UnknownShape = (document: BSONDocument, found: WriteCandidate)
+
+    private func updateManyOnce(
+        _ arguments: UpdateArguments, _ layout: CollectionLayout
+    ) async throws(ServiceError) -> (UpdateResult?, [UnknownShape]) {
+        let compiler = compiler(layout)
+        var unknown: [UnknownShape] = []
+        do {
+            let result = try await transaction { (transaction) async throws(ServiceError) -> UpdateResult in
+                var result = UpdateResult(matched: 0, modified: 0)
+                var last: String?
+                unknown = []
+                while true {
+                    let page = try await candidates(arguments.filter, layout, after: last, in: transaction)
+                    var rows: [NewRow] = []
+                    for found in page.matching {
+                        let after = try changed(found, arguments)
+                        result.matched += 1
+                        if after == found.document { continue }
+                        result.modified += 1
+                        guard let shape = ShapeSuccession(call: self, layout: layout).knownShape(of: after, from: found)
+                        else {
+                            if unknown.count < 64 { unknown.append((after, found)) }
+                            continue
+                        }
+                        rows.append(NewRow(key: found.key, document: try Self.stored(after), shape: shape))
+                    }
+                    if !unknown.isEmpty { throw ShapeSuccession.interruption }
+                    if !rows.isEmpty { _ = try await transaction.run(compiler.replace(rows)) }
+                    guard let next = page.next else { return result }
+                    last = next
+                }
+            }
+            return (result, [])
+        } catch where !unknown.isEmpty {
+            return (nil, unknown)
+        }
+    }
+
+    /// The document after the update, which its caller may make.
+    private func changed(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError) -> BSONDocument {
+        let after = try arguments.update.apply(
+            to: found.document, filter: arguments.filter, isUpsertInsert: false, evaluation())
+        if let denial = plan.denial(of: .update, before: found.document, after: after) { throw error(denial) }
+        return after
+    }
+}
