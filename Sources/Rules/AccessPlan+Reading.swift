@@ -34,7 +34,9 @@ extension AccessPlan {
     }
 
     private static func visible(
-        _ value: BSONValue, _ permission: ResolvedField, _ images: DocumentImages
+        _ value: BSONValue,
+        _ permission: ResolvedField,
+        _ images: DocumentImages
     ) -> BSONValue? {
         if permission.isOwn {
             let evaluator = ConditionEvaluator(images.field(value, value))

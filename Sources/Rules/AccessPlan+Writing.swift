@@ -23,9 +23,7 @@ import Schemas
 extension AccessPlan {
     /// Why a change is refused; nil when it is permitted.
     ///
-    /// - Parameters:
-    ///   - before: The stored document; nil for an insert.
-    ///   - after: The new document; nil for a delete.
+    /// An insert has no document before, a delete none after; an update and a replacement have both.
     public func denial(of kind: WriteKind, before: BSONDocument?, after: BSONDocument?) -> Denial? {
         if isSystem { return nil }
         switch (kind, before, after) {
@@ -48,7 +46,9 @@ extension AccessPlan {
             let changes = FieldChanges(role.fields, images)
             // A document without fields has none that anybody granted.
             if document.isEmpty { return denied(Self.fieldReason(["_id"])) }
-            if let path = changes.denied(from: BSONDocument(), to: document) { return denied(Self.fieldReason(path)) }
+            if let path = changes.denied(from: BSONDocument(), to: document) {
+                return denied(Self.fieldReason(path))
+            }
         }
         guard evaluator.holds(role.insert) else { return denied("denied by insert permission") }
         return schemaDenial(.insert, role, document, images)
@@ -87,25 +87,39 @@ extension AccessPlan {
         } else {
             let changes = FieldChanges(role.fields, images)
             if document.isEmpty { return denied(Self.fieldReason(["_id"])) }
-            if let path = changes.denied(from: BSONDocument(), to: document) { return denied(Self.fieldReason(path)) }
+            if let path = changes.denied(from: BSONDocument(), to: document) {
+                return denied(Self.fieldReason(path))
+            }
         }
         guard let schema else { return nil }
         return Self.schemaDenial(.delete, role, schema.failedConditions(document, images: images))
     }
 
     private func schemaDenial(
-        _ kind: WriteKind, _ role: ResolvedRole, _ document: BSONDocument, _ images: DocumentImages
+        _ kind: WriteKind,
+        _ role: ResolvedRole,
+        _ document: BSONDocument,
+        _ images: DocumentImages
     ) -> Denial? {
         guard let schema else { return nil }
         return Self.schemaDenial(kind, role, schema.violations(document, images: images))
     }
 
     private static func schemaDenial(
-        _ kind: WriteKind, _ role: ResolvedRole, _ violations: [SchemaViolation]
+        _ kind: WriteKind,
+        _ role: ResolvedRole,
+        _ violations: [SchemaViolation]
     ) -> Denial? {
         guard !violations.isEmpty else { return nil }
-        let detail = violations.map { "\($0.path): \($0.code.rawValue): \($0.message)" }.joined(separator: "; ")
-        return Denial(kind: kind, role: role.name, reason: "failed schema validation: \(detail)", isSchema: true)
+        let detail = violations.map { "\($0.path): \($0.code.rawValue): \($0.message)" }.joined(
+            separator: "; "
+        )
+        return Denial(
+            kind: kind,
+            role: role.name,
+            reason: "failed schema validation: \(detail)",
+            isSchema: true
+        )
     }
 
     private static func noRole(_ kind: WriteKind) -> Denial {

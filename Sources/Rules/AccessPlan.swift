@@ -3,7 +3,9 @@ public import Errors
 public import MQL
 
 /// What one caller may do with one collection: rules, resolved with everything that is known
-/// before a document is seen. The only gate to data; the sync bridge uses the same value.
+/// before a document is seen.
+///
+/// The only gate to data; the sync bridge uses the same value.
 ///
 /// The filters of this type narrow statements; ``visible(_:)`` and ``denial(of:before:after:)`` are
 /// the meaning. Where a filter is not exact, both must be asked.
@@ -29,7 +31,10 @@ public struct AccessPlan: Sendable {
     let schema: ResolvedSchema?
 
     init(
-        queryFilter: Filter, queryProjection: Projection?, read: ReadForm, roles: [ResolvedRole],
+        queryFilter: Filter,
+        queryProjection: Projection?,
+        read: ReadForm,
+        roles: [ResolvedRole],
         schema: ResolvedSchema?
     ) {
         self.queryFilter = queryFilter
@@ -83,13 +88,16 @@ public indirect enum WritePredicate: Sendable, Hashable {
 
 /// Why a write is refused; the reason is for the log, the caller gets one fixed text per kind.
 public struct Denial: Sendable {
+    /// The change that was asked for.
     public let kind: WriteKind
     /// The role that decided, when one applied.
     public let role: String?
+    /// What decided, for the log.
     public let reason: String
     /// Whether the document does not fit the schema; the role permits the write then.
     public let isSchema: Bool
 
+    /// A refusal with its reason.
     public init(kind: WriteKind, role: String?, reason: String, isSchema: Bool = false) {
         self.kind = kind
         self.role = role
@@ -106,18 +114,25 @@ public struct Denial: Sendable {
         }
     }
 
-    /// The refusal as the caller gets it, with the reason for the log. Source: `rules.md` §13.2.
+    /// The refusal as the caller gets it, with the reason for the log.
+    ///
+    /// Source: `rules.md` §13.2.
     public var error: ServiceError {
         ServiceError(
-            isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound, message,
-            cause: DenialReason(role: role, reason: reason))
+            isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound,
+            message,
+            cause: DenialReason(role: role, reason: reason)
+        )
     }
 }
 
 /// The precise reason of a denial, for the log alone.
 public struct DenialReason: Error, Sendable, CustomStringConvertible {
+    /// The role that decided, when one applied.
     public let role: String?
+    /// What decided.
     public let reason: String
 
+    /// For the log: `role "owner": denied by write filter`.
     public var description: String { role.map { "role \"\($0)\": \(reason)" } ?? reason }
 }

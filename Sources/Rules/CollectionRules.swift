@@ -4,9 +4,12 @@
 /// Rules without roles are none: the data source's default rule applies, and without one the
 /// namespace has no rule at all. Source: `rules.md` §1.
 public struct CollectionRules: Sendable {
+    /// The first that applies to a document decides about it.
     public let roles: [Role]
+    /// All that apply join the query.
     public let filters: [RuleFilter]
 
+    /// Rules in the order of their file.
     public init(roles: [Role], filters: [RuleFilter] = []) {
         self.roles = roles
         self.filters = filters

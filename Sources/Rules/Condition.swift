@@ -58,6 +58,7 @@ indirect enum Condition: Sendable, Hashable {
     }
 
     /// Whether it speaks only of the state of the document as a whole (`owner`, `%%root.owner`).
+    ///
     /// Such a permission to write must hold before and after an update; one that says `%%this`,
     /// `%%prev` or `%%prevRoot` has named its images and is asked once.
     var isAboutState: Bool { references.allSatisfy { $0.image == .root } }

@@ -4,7 +4,7 @@ import MQL
 
 /// The states of a document that conditions are decided on.
 struct DocumentImages {
-    /// `%%root`
+    /// What `%%root` is.
     let root: BSONDocument?
     /// `%%prevRoot`; nil when the document is new.
     let prevRoot: BSONDocument?
@@ -129,7 +129,8 @@ struct ConditionEvaluator {
     private static func matches(_ test: KnownTest, _ document: BSONDocument, _ path: [String]) -> Truth {
         do throws(ServiceError) {
             return Truth(
-                try test.filter(at: FieldPath(components: path)).matches(document, EvaluationContext(now: 0)))
+                try test.filter(at: FieldPath(components: path)).matches(document, EvaluationContext(now: 0))
+            )
         } catch {
             // What cannot be evaluated is neither true nor false, so nothing follows from it.
             return .unknown

@@ -11,11 +11,27 @@ struct ConditionForm {
     let fails: WritePredicate
     let isExact: Bool
 
-    static let yes = ConditionForm(holds: PredicateAlgebra.always, fails: PredicateAlgebra.never, isExact: true)
-    static let no = ConditionForm(holds: PredicateAlgebra.never, fails: PredicateAlgebra.always, isExact: true)
-    static let unknown = ConditionForm(holds: PredicateAlgebra.never, fails: PredicateAlgebra.never, isExact: true)
+    static let yes = ConditionForm(
+        holds: PredicateAlgebra.always,
+        fails: PredicateAlgebra.never,
+        isExact: true
+    )
+    static let no = ConditionForm(
+        holds: PredicateAlgebra.never,
+        fails: PredicateAlgebra.always,
+        isExact: true
+    )
+    static let unknown = ConditionForm(
+        holds: PredicateAlgebra.never,
+        fails: PredicateAlgebra.never,
+        isExact: true
+    )
     /// Nothing can be said without the document.
-    static let open = ConditionForm(holds: PredicateAlgebra.always, fails: PredicateAlgebra.always, isExact: false)
+    static let open = ConditionForm(
+        holds: PredicateAlgebra.always,
+        fails: PredicateAlgebra.always,
+        isExact: false
+    )
 
     /// Which documents the images of a condition are.
     enum Stage {
@@ -38,7 +54,8 @@ struct ConditionForm {
 }
 
 extension ConditionForm {
-    /// - Parameter field: The top-level field that carries the rule; nil at the document's level.
+    /// The form of a condition; `field` is the top-level field that carries the rule, and nil at the
+    /// document's level.
     init(_ condition: Condition, _ stage: Stage, field: String? = nil) {
         switch condition {
         case .constant(.yes): self = .yes
@@ -50,15 +67,20 @@ extension ConditionForm {
         case .all(let members):
             let forms = members.map { ConditionForm($0, stage, field: field) }
             self.init(
-                holds: PredicateAlgebra.and(forms.map(\.holds)), fails: PredicateAlgebra.or(forms.map(\.fails)),
-                isExact: forms.allSatisfy(\.isExact))
+                holds: PredicateAlgebra.and(forms.map(\.holds)),
+                fails: PredicateAlgebra.or(forms.map(\.fails)),
+                isExact: forms.allSatisfy(\.isExact)
+            )
         case .any(let members):
             let forms = members.map { ConditionForm($0, stage, field: field) }
             self.init(
-                holds: PredicateAlgebra.or(forms.map(\.holds)), fails: PredicateAlgebra.and(forms.map(\.fails)),
-                isExact: forms.allSatisfy(\.isExact))
+                holds: PredicateAlgebra.or(forms.map(\.holds)),
+                fails: PredicateAlgebra.and(forms.map(\.fails)),
+                isExact: forms.allSatisfy(\.isExact)
+            )
         case .test(let reference, let test): self = Self.test(reference, test, stage, field)
-        case .comparison where condition.references.contains(where: { stage.predicate($0.image, .all) == nil }):
+        case .comparison
+        where condition.references.contains(where: { stage.predicate($0.image, .all) == nil }):
             // A value of a document that is not there: the comparison is unknown.
             self = .unknown
         case .comparison(.known(let document, let path), .equal, .expansion(.image(let reference))):
@@ -68,7 +90,10 @@ extension ConditionForm {
     }
 
     private static func test(
-        _ reference: ImageReference, _ test: KnownTest, _ stage: Stage, _ field: String?
+        _ reference: ImageReference,
+        _ test: KnownTest,
+        _ stage: Stage,
+        _ field: String?
     ) -> ConditionForm {
         guard stage.predicate(reference.image, .all) != nil else {
             // There is no such image: only the question for it has an answer.
@@ -90,7 +115,11 @@ extension ConditionForm {
 
     /// `{"%%user.id": "%%root.owner"}`: the known value on the left, the document on the right.
     private static func flipped(
-        _ document: BSONDocument, _ left: [String], _ reference: ImageReference, _ stage: Stage, _ field: String?
+        _ document: BSONDocument,
+        _ left: [String],
+        _ reference: ImageReference,
+        _ stage: Stage,
+        _ field: String?
     ) -> ConditionForm {
         guard stage.predicate(reference.image, .all) != nil else { return .unknown }
         // Only a top-level field has one value in every document; deeper ones may fan out.
@@ -108,8 +137,15 @@ extension ConditionForm {
             return ConditionForm(holds: holds, fails: fails, isExact: false)
         }
         let equal = Filter.field(path, .compare(.equal, known))
-        guard let holds = stage.predicate(reference.image, FilterAlgebra.and(known.isNull ? [present, equal] : [equal])),
-            let fails = stage.predicate(reference.image, FilterAlgebra.and([present, FilterAlgebra.not(equal)]))
+        guard
+            let holds = stage.predicate(
+                reference.image,
+                FilterAlgebra.and(known.isNull ? [present, equal] : [equal])
+            ),
+            let fails = stage.predicate(
+                reference.image,
+                FilterAlgebra.and([present, FilterAlgebra.not(equal)])
+            )
         else { return .unknown }
         return ConditionForm(holds: holds, fails: fails, isExact: true)
     }
@@ -128,5 +164,6 @@ extension ConditionForm {
 
 /// Whether a path can name a top-level field.
 func isAddressable(_ field: String) -> Bool {
-    !field.isEmpty && !field.hasPrefix("$") && !field.utf8.contains(UInt8(ascii: ".")) && !field.utf8.contains(0)
+    !field.isEmpty && !field.hasPrefix("$") && !field.utf8.contains(UInt8(ascii: "."))
+        && !field.utf8.contains(0)
 }

@@ -28,10 +28,12 @@ public struct ImageReference: Sendable, Hashable {
         case prev
     }
 
+    /// Which state it is a value of.
     public let image: Image
     /// Empty for the image as a whole.
     public let path: [String]
 
+    /// A value of one image.
     public init(_ image: Image, _ path: [String] = []) {
         self.image = image
         self.path = path
@@ -49,7 +51,8 @@ extension Expansion {
         let name = text.dropFirst(2)
         if name.hasSuffix("%%") {
             throw Refusal(
-                message: "'\(text)' ends with '%%'; write '\(text.dropLast(2))'")
+                message: "'\(text)' ends with '%%'; write '\(text.dropLast(2))'"
+            )
         }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard !parts.contains(""), !text.utf8.contains(0) else {
@@ -62,7 +65,9 @@ extension Expansion {
         case "user":
             if let member = rest.first, !Self.userMembers.contains(member) {
                 throw Refusal(
-                    message: "'\(text)' is not an expansion: %%user has id, type, data, custom_data and identities")
+                    message:
+                        "'\(text)' is not an expansion: %%user has id, type, data, custom_data and identities"
+                )
             }
             self = .user(rest)
         case "values": self = .values(rest)
@@ -94,7 +99,7 @@ extension Expansion {
         }
     }
 
-    /// The document value, if it is one.
+    /// The document value that it names, or nil.
     var imageReference: ImageReference? {
         if case .image(let reference) = self { reference } else { nil }
     }
@@ -103,7 +108,9 @@ extension Expansion {
 
     /// The name as it would be written in a rule.
     public var text: String {
-        func name(_ root: String, _ path: [String]) -> String { (["%%" + root] + path).joined(separator: ".") }
+        func name(_ root: String, _ path: [String]) -> String {
+            (["%%" + root] + path).joined(separator: ".")
+        }
         return switch self {
         case .constant(let value): value ? "%%true" : "%%false"
         case .user(let path): name("user", path)

@@ -22,7 +22,9 @@ struct FieldChanges {
     }
 
     private func denied(
-        _ before: BSONDocument, _ after: BSONDocument, _ permission: (String) -> ResolvedField?
+        _ before: BSONDocument,
+        _ after: BSONDocument,
+        _ permission: (String) -> ResolvedField?
     ) -> [String]? {
         let old = FieldIndex(before)
         for field in after {
@@ -38,7 +40,8 @@ struct FieldChanges {
     }
 
     /// One changed value; at least one side is there.
-    private func denied(_ before: BSONValue?, _ after: BSONValue?, _ permission: ResolvedField?) -> [String]? {
+    private func denied(_ before: BSONValue?, _ after: BSONValue?, _ permission: ResolvedField?) -> [String]?
+    {
         guard let permission else { return [] }
         if permission.isOwn {
             guard let write = permission.write else { return [] }
@@ -48,9 +51,11 @@ struct FieldChanges {
         case (.document(let before)?, .document(let after)?):
             return denied(before, after) { permission.nested[FieldName($0)] }
         case (.none, .document(let document)?):
-            return document.isEmpty ? [] : denied(BSONDocument(), document) { permission.nested[FieldName($0)] }
+            return document.isEmpty
+                ? [] : denied(BSONDocument(), document) { permission.nested[FieldName($0)] }
         case (.document(let document)?, .none):
-            return document.isEmpty ? [] : denied(document, BSONDocument()) { permission.nested[FieldName($0)] }
+            return document.isEmpty
+                ? [] : denied(document, BSONDocument()) { permission.nested[FieldName($0)] }
         case (.array(let before)?, .array(let after)?):
             return deniedElement(before, after, permission)
         case (.none, .array(let elements)?):
@@ -63,14 +68,18 @@ struct FieldChanges {
     }
 
     private func deniedElement(
-        _ before: [BSONValue], _ after: [BSONValue], _ permission: ResolvedField
+        _ before: [BSONValue],
+        _ after: [BSONValue],
+        _ permission: ResolvedField
     ) -> [String]? {
         for index in 0..<max(before.count, after.count) {
             let old = before.dropFirst(index).first
             let new = after.dropFirst(index).first
             if old == new { continue }
             // Only documents have the fields that the entry names.
-            guard old?.document != nil || old == nil, new?.document != nil || new == nil else { return [String(index)] }
+            guard old?.document != nil || old == nil, new?.document != nil || new == nil else {
+                return [String(index)]
+            }
             if let path = denied(old, new, permission) { return [String(index)] + path }
         }
         return nil

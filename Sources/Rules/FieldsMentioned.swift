@@ -29,7 +29,9 @@ extension CollectionRules {
             add(role.applyWhen)
             add(role.documentFilters?.read)
             add(role.documentFilters?.write)
-            for expression in [role.read, role.write, role.insert, role.delete, role.search] { add(expression) }
+            for expression in [role.read, role.write, role.insert, role.delete, role.search] {
+                add(expression)
+            }
             for entry in role.fields.entries { add(entry, below: [entry.name]) }
             if let additional = role.fields.additional {
                 // Of which field `%%this` speaks there, nobody knows.

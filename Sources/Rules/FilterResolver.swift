@@ -65,7 +65,9 @@ struct FilterResolver {
                 if field.key == "_id", let known = all["_id"], !known.isTruthy { continue }
                 all[field.key] = field.value
             }
-            guard document.count > 1 || document.firstKey != "_id" || document["_id"]?.isTruthy == true else { continue }
+            guard document.count > 1 || document.firstKey != "_id" || document["_id"]?.isTruthy == true else {
+                continue
+            }
             switch try ProjectionParser.parse(document, inPipeline: false)?.mode {
             case .inclusion?: hasInclusion = true
             case .exclusion?: hasExclusion = true

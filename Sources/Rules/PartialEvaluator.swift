@@ -12,7 +12,7 @@ struct PartialEvaluator {
         facts = RuleFacts(context)
     }
 
-    /// - Parameter atDocumentLevel: Whether `%%this` is the document itself and not a field.
+    /// What is left of an expression; at the document's level `%%this` is the document itself.
     func reduce(_ expression: RuleExpression, atDocumentLevel: Bool) -> Condition {
         switch expression {
         case .constant(let value): return .constant(Truth(value))
@@ -32,8 +32,10 @@ struct PartialEvaluator {
         case .not(let test): return Self.not(reduce(left, test, atDocumentLevel))
         case .exists(let wanted):
             return known(side(left, atDocumentLevel), .field(.exists(wanted)))
-        case .equal(let operand): return compare(side(left, atDocumentLevel), .equal, operand, atDocumentLevel)
-        case .greater(let operand): return compare(side(left, atDocumentLevel), .greater, operand, atDocumentLevel)
+        case .equal(let operand):
+            return compare(side(left, atDocumentLevel), .equal, operand, atDocumentLevel)
+        case .greater(let operand):
+            return compare(side(left, atDocumentLevel), .greater, operand, atDocumentLevel)
         case .greaterOrEqual(let operand):
             return compare(side(left, atDocumentLevel), .greaterOrEqual, operand, atDocumentLevel)
         case .less(let operand): return compare(side(left, atDocumentLevel), .less, operand, atDocumentLevel)
@@ -41,7 +43,10 @@ struct PartialEvaluator {
             return compare(side(left, atDocumentLevel), .lessOrEqual, operand, atDocumentLevel)
         case .inside(let operand):
             return Self.any(
-                parts(operand, atDocumentLevel).map { compare(side(left, atDocumentLevel), .inside, $0, atDocumentLevel) })
+                parts(operand, atDocumentLevel).map {
+                    compare(side(left, atDocumentLevel), .inside, $0, atDocumentLevel)
+                }
+            )
         case .allOf(let operand):
             return compare(side(left, atDocumentLevel), .allOf, operand, atDocumentLevel)
         }
@@ -72,7 +77,10 @@ struct PartialEvaluator {
     }
 
     private func compare(
-        _ left: Condition.LeftSide, _ kind: ComparisonKind, _ operand: RuleOperand, _ atDocumentLevel: Bool
+        _ left: Condition.LeftSide,
+        _ kind: ComparisonKind,
+        _ operand: RuleOperand,
+        _ atDocumentLevel: Bool
     ) -> Condition {
         switch Self.resolve(operand, lookUp: { lookUp($0, atDocumentLevel) }) {
         case .missing:
@@ -135,11 +143,16 @@ extension PartialEvaluator {
         case .converted(let conversion, let inner):
             switch resolve(inner, lookUp: lookUp) {
             case .missing: return .missing
-            case .value(let value, _): return conversion.apply(value).map { .value($0, fromExpansion: true) } ?? .missing
+            case .value(let value, _):
+                return conversion.apply(value).map { .value($0, fromExpansion: true) } ?? .missing
             case .pending(let inner): return .pending(.converted(conversion, inner))
             }
         case .array(let elements):
-            return combine(elements, lookUp) { .array($0) } pending: { .array($0) }
+            return combine(elements, lookUp) {
+                .array($0)
+            } pending: {
+                .array($0)
+            }
         case .document(let members):
             return combine(members.map(\.value), lookUp) { values in
                 .document(BSONDocument(zip(members, values).map { .init(key: $0.key, value: $1) }))
@@ -150,7 +163,9 @@ extension PartialEvaluator {
     }
 
     private static func combine(
-        _ operands: [RuleOperand], _ lookUp: (Expansion) -> Resolved, value: ([BSONValue]) -> BSONValue,
+        _ operands: [RuleOperand],
+        _ lookUp: (Expansion) -> Resolved,
+        value: ([BSONValue]) -> BSONValue,
         pending: ([RuleOperand]) -> RuleOperand
     ) -> Resolved {
         var values: [BSONValue] = []

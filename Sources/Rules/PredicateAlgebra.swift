@@ -50,7 +50,9 @@ enum PredicateAlgebra {
         }
         let (old, new) = (FilterAlgebra.or(before), FilterAlgebra.or(after))
         if old == .all || new == .all { return always }
-        return joined(old == .nothing ? nil : old, new == .nothing ? nil : new, rest, empty: never) { .or($0) }
+        return joined(old == .nothing ? nil : old, new == .nothing ? nil : new, rest, empty: never) {
+            .or($0)
+        }
     }
 
     static func not(_ predicate: WritePredicate) -> WritePredicate {
@@ -73,10 +75,14 @@ enum PredicateAlgebra {
     }
 
     private static func joined(
-        _ before: Filter?, _ after: Filter?, _ rest: [WritePredicate], empty: WritePredicate,
+        _ before: Filter?,
+        _ after: Filter?,
+        _ rest: [WritePredicate],
+        empty: WritePredicate,
         _ join: ([WritePredicate]) -> WritePredicate
     ) -> WritePredicate {
-        let parts = [before.map { WritePredicate.before($0) }, after.map { .after($0) }].compactMap { $0 } + rest
+        let parts =
+            [before.map { WritePredicate.before($0) }, after.map { .after($0) }].compactMap { $0 } + rest
         return parts.isEmpty ? empty : parts.count == 1 ? parts[0] : join(parts)
     }
 

@@ -44,9 +44,14 @@ struct ReadForm {
 
     /// Steps B to D of reading, for a document that has the role.
     private static func readable(
-        _ role: ResolvedRole, _ stage: ConditionForm.Stage
+        _ role: ResolvedRole,
+        _ stage: ConditionForm.Stage
     ) -> (filter: Filter, isExact: Bool, isWhole: Bool) {
-        let gate = form(anyOf: [role.documentRead, role.documentWrite].compactMap { $0 }, stage, orElse: .all)
+        let gate = form(
+            anyOf: [role.documentRead, role.documentWrite].compactMap { $0 },
+            stage,
+            orElse: .all
+        )
         let whole = form(anyOf: [role.read, role.write].compactMap { $0 }, stage, orElse: .nothing)
         guard role.read == nil, !(whole.filter == .all && whole.isExact) else {
             return (FilterAlgebra.and([gate.filter, whole.filter]), gate.isExact && whole.isExact, true)
@@ -63,7 +68,8 @@ struct ReadForm {
 
     /// Whether at least one field can be seen.
     private static func fieldsReadable(
-        _ fields: ResolvedFields, _ stage: ConditionForm.Stage
+        _ fields: ResolvedFields,
+        _ stage: ConditionForm.Stage
     ) -> (filter: Filter, isExact: Bool) {
         // Every stored document has an `_id`.
         if let id = fields.permission(of: "_id"), id.grantsAlways(.read) { return (.all, true) }
@@ -90,7 +96,9 @@ struct ReadForm {
     }
 
     private static func form(
-        anyOf conditions: [Condition], _ stage: ConditionForm.Stage, orElse empty: Filter
+        anyOf conditions: [Condition],
+        _ stage: ConditionForm.Stage,
+        orElse empty: Filter
     ) -> (filter: Filter, isExact: Bool) {
         guard !conditions.isEmpty else { return (empty, true) }
         let forms = conditions.map { ConditionForm($0, stage) }

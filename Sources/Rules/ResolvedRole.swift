@@ -75,10 +75,13 @@ struct ResolvedField: Sendable {
     }
 
     static func index(
-        _ entries: [FieldPermissions.Entry], _ evaluator: PartialEvaluator
+        _ entries: [FieldPermissions.Entry],
+        _ evaluator: PartialEvaluator
     ) -> [FieldName: ResolvedField] {
         Dictionary(
-            entries.map { (FieldName($0.name), ResolvedField($0, evaluator)) }, uniquingKeysWith: { first, _ in first })
+            entries.map { (FieldName($0.name), ResolvedField($0, evaluator)) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     /// Whether the field decides itself, so that embedded permissions are not asked.

@@ -15,8 +15,11 @@ enum RoleAdvice {
         for (key, half) in [("read", filters.read), ("write", filters.write)] where half == nil {
             result.append(
                 RuleFault(
-                    .warning, at: path + ".document_filters",
-                    "role \(role.name): document_filters.\(key) is missing, so it denies"))
+                    .warning,
+                    at: path + ".document_filters",
+                    "role \(role.name): document_filters.\(key) is missing, so it denies"
+                )
+            )
         }
         return result
     }
@@ -31,17 +34,25 @@ enum RoleAdvice {
                 result.append(
                     role.write?.literal == false && grantsWrite(entry)
                         ? RuleFault(
-                            .warning, at: here,
-                            "write has no effect because the role has \"write\": false; remove it to let the field permission decide")
+                            .warning,
+                            at: here,
+                            "write has no effect because the role has \"write\": false; remove it to let the field permission decide"
+                        )
                         : RuleFault(
-                            .warning, at: here,
-                            "field permission has no effect because the role has a document-level permission (write)"))
+                            .warning,
+                            at: here,
+                            "field permission has no effect because the role has a document-level permission (write)"
+                        )
+                )
             }
             if role.read != nil, mentionsRead(entry) {
                 result.append(
                     RuleFault(
-                        .warning, at: here,
-                        "field permission has no effect because the role has a document-level permission (read)"))
+                        .warning,
+                        at: here,
+                        "field permission has no effect because the role has a document-level permission (read)"
+                    )
+                )
             }
         }
         return result

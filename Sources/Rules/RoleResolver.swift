@@ -12,15 +12,24 @@ public struct RoleResolver {
     ///   exclude each other, or with the parser's code for a filter that is no query once its
     ///   expansions are values.
     public static func resolve(
-        rules: CollectionRules, schema: CollectionSchema?, context: RuleContext,
+        rules: CollectionRules,
+        schema: CollectionSchema?,
+        context: RuleContext,
         options: RuleOptions = RuleOptions()
     ) throws(ServiceError) -> AccessPlan {
-        try resolve(rules: rules, validation: schema.map { SchemaValidation($0) }, context: context, options: options)
+        try resolve(
+            rules: rules,
+            validation: schema.map { SchemaValidation($0) },
+            context: context,
+            options: options
+        )
     }
 
     /// As ``resolve(rules:schema:context:options:)``, with the schema's expressions parsed before.
     public static func resolve(
-        rules: CollectionRules, validation: SchemaValidation?, context: RuleContext,
+        rules: CollectionRules,
+        validation: SchemaValidation?,
+        context: RuleContext,
         options: RuleOptions = RuleOptions()
     ) throws(ServiceError) -> AccessPlan {
         let evaluator = PartialEvaluator(context)
@@ -33,7 +42,11 @@ public struct RoleResolver {
             if role.applyWhen.isYes { break }
         }
         return AccessPlan(
-            queryFilter: query.filter, queryProjection: query.projection, read: ReadForm(candidates),
-            roles: candidates, schema: validation?.resolved(evaluator, options.schema))
+            queryFilter: query.filter,
+            queryProjection: query.projection,
+            read: ReadForm(candidates),
+            roles: candidates,
+            schema: validation?.resolved(evaluator, options.schema)
+        )
     }
 }

@@ -16,9 +16,13 @@ public struct RuleContext: Sendable {
     /// nil outside HTTP: every `%%request` expansion is then missing.
     public var request: RuleRequest?
 
+    /// What is known; the rest is missing.
     public init(
-        user: RuleUser?, values: BSONDocument = [:], environmentTag: String = "",
-        environmentValues: BSONDocument = [:], request: RuleRequest? = nil
+        user: RuleUser?,
+        values: BSONDocument = [:],
+        environmentTag: String = "",
+        environmentValues: BSONDocument = [:],
+        request: RuleRequest? = nil
     ) {
         self.user = user
         self.values = values
@@ -32,10 +36,12 @@ public struct RuleContext: Sendable {
 public struct RuleUser: Sendable {
     /// One way in which the user logs in.
     public struct Identity: Sendable, Hashable {
+        /// The identity's id.
         public let id: String
-        /// `local-userpass`, `anon-user`, `api-key`, `custom-token` …
+        /// The provider: `local-userpass`, `anon-user`, `api-key`, `custom-token`.
         public let providerType: String
 
+        /// An identity.
         public init(id: String, providerType: String) {
             self.id = id
             self.providerType = providerType
@@ -50,10 +56,15 @@ public struct RuleUser: Sendable {
     public var data: BSONDocument
     /// The custom-user-data document; nil where there is none.
     public var customData: BSONDocument?
+    /// The ways in which the user logs in.
     public var identities: [Identity]
 
+    /// A user as the account service knows it.
     public init(
-        id: String, type: String = "normal", data: BSONDocument = [:], customData: BSONDocument? = nil,
+        id: String,
+        type: String = "normal",
+        data: BSONDocument = [:],
+        customData: BSONDocument? = nil,
         identities: [Identity] = []
     ) {
         self.id = id
@@ -69,7 +80,8 @@ public struct RuleUser: Sendable {
         if let customData { document.append("custom_data", .document(customData)) }
         document.append(
             "identities",
-            .array(identities.map { ["id": .string($0.id), "providerType": .string($0.providerType)] }))
+            .array(identities.map { ["id": .string($0.id), "providerType": .string($0.providerType)] })
+        )
         return document
     }
 }

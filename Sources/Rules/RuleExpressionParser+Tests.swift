@@ -29,7 +29,8 @@ extension RuleExpressionParser {
         return tests.count == 1 ? tests[0] : .all(tests)
     }
 
-    private mutating func operatorTest(_ field: BSONDocument.Field, _ path: String, _ depth: Int) -> RuleTest? {
+    private mutating func operatorTest(_ field: BSONDocument.Field, _ path: String, _ depth: Int) -> RuleTest?
+    {
         guard RuleOperator.isOperator(field.key) else {
             error(path, "the field '\(field.key)' stands among operators")
             return nil
@@ -106,9 +107,12 @@ extension RuleExpressionParser {
 
     /// A value, with the expansions and conversions in it.
     ///
-    /// - Parameter allowsOperators: Whether documents may hold operators: in the query of a filter.
+    /// Documents hold operators only where `allowsOperators` says so: in the query of a filter.
     mutating func operand(
-        _ value: BSONValue, _ path: String, _ depth: Int, allowsOperators: Bool = false
+        _ value: BSONValue,
+        _ path: String,
+        _ depth: Int,
+        allowsOperators: Bool = false
     ) -> RuleOperand? {
         guard depth < Self.depthLimit else {
             error(path, "values nest at most \(Self.depthLimit) levels")
@@ -132,7 +136,10 @@ extension RuleExpressionParser {
     }
 
     private mutating func converted(
-        _ conversion: Conversion, _ value: BSONValue, _ path: String, _ depth: Int
+        _ conversion: Conversion,
+        _ value: BSONValue,
+        _ path: String,
+        _ depth: Int
     ) -> RuleOperand? {
         if value.document != nil || value.array != nil {
             error(path, "takes a value or an expansion, no operators")
@@ -147,11 +154,20 @@ extension RuleExpressionParser {
     }
 
     private mutating func array(
-        _ elements: [BSONValue], _ path: String, _ depth: Int, _ allowsOperators: Bool
+        _ elements: [BSONValue],
+        _ path: String,
+        _ depth: Int,
+        _ allowsOperators: Bool
     ) -> RuleOperand? {
         var operands: [RuleOperand] = []
         for (index, element) in elements.enumerated() {
-            guard let operand = operand(element, "\(path)[\(index)]", depth + 1, allowsOperators: allowsOperators)
+            guard
+                let operand = operand(
+                    element,
+                    "\(path)[\(index)]",
+                    depth + 1,
+                    allowsOperators: allowsOperators
+                )
             else { continue }
             operands.append(operand)
         }
@@ -162,13 +178,18 @@ extension RuleExpressionParser {
     }
 
     private mutating func document(
-        _ document: BSONDocument, _ path: String, _ depth: Int, _ allowsOperators: Bool
+        _ document: BSONDocument,
+        _ path: String,
+        _ depth: Int,
+        _ allowsOperators: Bool
     ) -> RuleOperand? {
         var members: [RuleOperand.Member] = []
         for field in document {
             let here = jsonPath(path, field.key)
             guard let key = key(field.key, here, allowsOperators) else { continue }
-            guard let operand = operand(field.value, here, depth + 1, allowsOperators: allowsOperators) else { continue }
+            guard let operand = operand(field.value, here, depth + 1, allowsOperators: allowsOperators) else {
+                continue
+            }
             members.append(RuleOperand.Member(key: key, value: operand))
         }
         guard members.count == document.count else { return nil }

@@ -24,13 +24,14 @@ public struct RuleExpressionParser {
     /// What was found wrong, in the order of the file.
     public private(set) var faults: [RuleFault] = []
 
+    /// A parser without faults so far.
     public init(scope: Scope = .document) {
         self.scope = scope
     }
 
     /// Parses one expression.
     ///
-    /// - Parameter path: Where it stands in its file, for faults.
+    /// The path says where it stands in its file, for faults.
     public mutating func parse(_ value: BSONValue, at path: String) -> RuleExpression {
         expression(value, path, 0)
     }
@@ -62,7 +63,8 @@ public struct RuleExpressionParser {
     }
 
     /// One entry of an expression object.
-    private mutating func member(_ field: BSONDocument.Field, _ path: String, _ depth: Int) -> RuleExpression {
+    private mutating func member(_ field: BSONDocument.Field, _ path: String, _ depth: Int) -> RuleExpression
+    {
         let here = jsonPath(path, field.key)
         if RuleOperator.isOperator(field.key) {
             return logical(field, here, depth)
@@ -81,7 +83,8 @@ public struct RuleExpressionParser {
         return .comparison(left, test)
     }
 
-    private mutating func logical(_ field: BSONDocument.Field, _ path: String, _ depth: Int) -> RuleExpression {
+    private mutating func logical(_ field: BSONDocument.Field, _ path: String, _ depth: Int) -> RuleExpression
+    {
         switch RuleOperator(key: field.key) {
         case .and?: return members(field.value, path, depth).map { .all($0) } ?? .refused
         case .or?: return members(field.value, path, depth).map { .any($0) } ?? .refused

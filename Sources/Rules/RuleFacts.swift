@@ -13,6 +13,7 @@ struct RuleFacts {
     }
 
     /// The document and path at which an expansion's values stand; nil for those of documents.
+    ///
     /// Nothing stands there when the expansion is missing.
     func place(of expansion: Expansion) -> (document: BSONDocument, path: [String])? {
         switch expansion {

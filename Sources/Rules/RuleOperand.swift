@@ -14,7 +14,9 @@ public indirect enum RuleOperand: Sendable, Hashable {
 
     /// One field of a document operand.
     public struct Member: Sendable, Hashable {
+        /// The field.
         public let key: String
+        /// What it holds.
         public let value: RuleOperand
     }
 

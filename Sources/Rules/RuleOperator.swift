@@ -1,4 +1,6 @@
-/// The operators of rule expressions. `%` and `$` before the name mean the same.
+/// The operators of rule expressions.
+///
+/// `%` and `$` before the name mean the same.
 ///
 /// Source: `rules.md` §8.3.
 enum RuleOperator: String, CaseIterable {

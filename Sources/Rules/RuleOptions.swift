@@ -4,8 +4,10 @@ public import Schemas
 public struct RuleOptions: Sendable {
     /// D1: an absent half of `document_filters` permits instead of denying, as the vendor's table says.
     public var lenientDocumentFilters: Bool
+    /// How null is taken.
     public var schema: SchemaOptions
 
+    /// The defaults deny.
     public init(lenientDocumentFilters: Bool = false, schema: SchemaOptions = SchemaOptions()) {
         self.lenientDocumentFilters = lenientDocumentFilters
         self.schema = schema

@@ -4,12 +4,13 @@ public import BSON
 ///
 /// Source: `data-api.md` §9.4.
 public struct RuleRequest: Sendable {
-    /// `POST`
+    /// The verb: `POST`.
     public var httpMethod: String?
     /// Lower-case name → values, in the order of arrival.
     public var headers: [(name: String, values: [String])]
     /// Without the leading `?` and without `secret`.
     public var rawQueryString: String?
+    /// The caller's address, as the gateway trusts it.
     public var remoteIPAddress: String?
     /// The `Referer` header; absent when it was not sent.
     public var referrer: String?
@@ -22,10 +23,17 @@ public struct RuleRequest: Sendable {
     /// The endpoint's route.
     public var webhookUrl: String?
 
+    /// What is left out is missing.
     public init(
-        httpMethod: String? = nil, headers: [(name: String, values: [String])] = [],
-        rawQueryString: String? = nil, remoteIPAddress: String? = nil, referrer: String? = nil,
-        userAgent: String? = nil, service: String? = nil, action: String? = nil, webhookUrl: String? = nil
+        httpMethod: String? = nil,
+        headers: [(name: String, values: [String])] = [],
+        rawQueryString: String? = nil,
+        remoteIPAddress: String? = nil,
+        referrer: String? = nil,
+        userAgent: String? = nil,
+        service: String? = nil,
+        action: String? = nil,
+        webhookUrl: String? = nil
     ) {
         self.httpMethod = httpMethod
         self.headers = headers

@@ -17,11 +17,11 @@ public struct RulesParser {
 
     /// Parses a rules document.
     ///
-    /// - Parameter path: Where it stands in its file: `$` when it is the whole file.
-    /// - Returns: The rules, and what is wrong. With an error among the faults the rules are
-    ///   ``CollectionRules/refused``.
+    /// The path says where it stands in its file: `$` when it is the whole file. With an error among
+    /// the faults the rules are ``CollectionRules/refused``.
     public static func parse(
-        _ document: BSONDocument, path: String = "$"
+        _ document: BSONDocument,
+        path: String = "$"
     ) -> (rules: CollectionRules, faults: [RuleFault]) {
         var parser = RulesParser()
         let rules = parser.rules(document, path)
@@ -49,7 +49,9 @@ public struct RulesParser {
             var parser = RuleExpressionParser(scope: .noDocument)
             query = parser.operand(value, path + ".query", 0, allowsOperators: true) ?? query
             faults += parser.faults
-            if case .literal(.document(let fixed)) = query { check(path + ".query") { () throws(ServiceError) in _ = try FilterParser.parse(fixed) } }
+            if case .literal(.document(let fixed)) = query {
+                check(path + ".query") { () throws(ServiceError) in _ = try FilterParser.parse(fixed) }
+            }
         }
         if document["projection"] != nil, document["project"] != nil {
             error(path, "'projection' and 'project' are the same key")
@@ -60,7 +62,9 @@ public struct RulesParser {
             projection = value.document ?? [:]
             if value.document == nil { error("\(path).\(key)", "must be an object") }
             let fixed = projection
-            check("\(path).\(key)") { () throws(ServiceError) in _ = try ProjectionParser.parse(fixed, inPipeline: false) }
+            check("\(path).\(key)") { () throws(ServiceError) in
+                _ = try ProjectionParser.parse(fixed, inPipeline: false)
+            }
         }
         return RuleFilter(name: name, applyWhen: applyWhen, query: query, projection: projection)
     }
@@ -78,18 +82,26 @@ public struct RulesParser {
         expectKeys(
             document,
             [
-                "name", "apply_when", "document_filters", "read", "write", "insert", "delete", "search", "fields",
+                "name", "apply_when", "document_filters", "read", "write", "insert", "delete", "search",
+                "fields",
                 "additional_fields",
-            ], path)
+            ],
+            path
+        )
         let role = Role(
-            name: name(document, path), applyWhen: required(document, "apply_when", path, scope: .document),
+            name: name(document, path),
+            applyWhen: required(document, "apply_when", path, scope: .document),
             documentFilters: documentFilters(document["document_filters"], path + ".document_filters"),
-            read: optional(document, "read", path), write: optional(document, "write", path),
-            insert: optional(document, "insert", path), delete: optional(document, "delete", path),
+            read: optional(document, "read", path),
+            write: optional(document, "write", path),
+            insert: optional(document, "insert", path),
+            delete: optional(document, "delete", path),
             search: optional(document, "search", path),
             fields: FieldPermissions(
                 entries: entries(document["fields"], path + ".fields", 0),
-                additional: additional(document["additional_fields"], path + ".additional_fields")))
+                additional: additional(document["additional_fields"], path + ".additional_fields")
+            )
+        )
         faults += RoleAdvice.warnings(role, path)
         return role
     }
@@ -101,10 +113,15 @@ public struct RulesParser {
             return Role.DocumentFilters(read: .refused, write: .refused)
         }
         expectKeys(document, ["read", "write"], path)
-        return Role.DocumentFilters(read: optional(document, "read", path), write: optional(document, "write", path))
+        return Role.DocumentFilters(
+            read: optional(document, "read", path),
+            write: optional(document, "write", path)
+        )
     }
 
-    private mutating func entries(_ value: BSONValue?, _ path: String, _ depth: Int) -> [FieldPermissions.Entry] {
+    private mutating func entries(_ value: BSONValue?, _ path: String, _ depth: Int) -> [FieldPermissions
+        .Entry]
+    {
         guard let value else { return [] }
         guard let document = value.document, depth < RuleExpressionParser.depthLimit else {
             error(path, value.document == nil ? "must be an object" : "nests too deep")
@@ -126,7 +143,11 @@ public struct RulesParser {
     }
 
     private mutating func entry(
-        _ name: String, _ value: BSONValue, _ path: String, _ depth: Int, allowsFields: Bool
+        _ name: String,
+        _ value: BSONValue,
+        _ path: String,
+        _ depth: Int,
+        allowsFields: Bool
     ) -> FieldPermissions.Entry {
         guard let document = value.document else {
             error(path, "must be an object")
@@ -145,7 +166,10 @@ public struct RulesParser {
     // MARK: Parts
 
     private mutating func required(
-        _ document: BSONDocument, _ key: String, _ path: String, scope: RuleExpressionParser.Scope
+        _ document: BSONDocument,
+        _ key: String,
+        _ path: String,
+        scope: RuleExpressionParser.Scope
     ) -> RuleExpression {
         guard let value = document[key] else {
             error(path, "'\(key)' is missing")
@@ -154,12 +178,15 @@ public struct RulesParser {
         return expression(value, jsonPath(path, key), scope)
     }
 
-    private mutating func optional(_ document: BSONDocument, _ key: String, _ path: String) -> RuleExpression? {
+    private mutating func optional(_ document: BSONDocument, _ key: String, _ path: String) -> RuleExpression?
+    {
         document[key].map { expression($0, jsonPath(path, key), .document) }
     }
 
     private mutating func expression(
-        _ value: BSONValue, _ path: String, _ scope: RuleExpressionParser.Scope
+        _ value: BSONValue,
+        _ path: String,
+        _ scope: RuleExpressionParser.Scope
     ) -> RuleExpression {
         var parser = RuleExpressionParser(scope: scope)
         let expression = parser.parse(value, at: path)
@@ -186,7 +213,9 @@ public struct RulesParser {
     }
 
     private mutating func objects(
-        _ document: BSONDocument, _ key: String, _ path: String
+        _ document: BSONDocument,
+        _ key: String,
+        _ path: String
     ) -> [(document: BSONDocument, path: String)] {
         guard let value = document[key] else { return [] }
         guard let elements = value.array else {

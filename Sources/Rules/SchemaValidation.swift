@@ -5,11 +5,13 @@ public import Schemas
 ///
 /// Source: `rules.md` §14.1.
 public struct SchemaValidation: Sendable {
+    /// The schema whose expressions these are.
     public let schema: CollectionSchema
     /// What is wrong with the expressions.
     public let faults: [RuleFault]
     private let expressions: [BSONValue: RuleExpression]
 
+    /// Parses every `validate` of a schema.
     public init(_ schema: CollectionSchema) {
         self.schema = schema
         var expressions: [BSONValue: RuleExpression] = [:]
@@ -25,7 +27,9 @@ public struct SchemaValidation: Sendable {
 
     /// What is wrong with a document, for callers that have no access plan.
     public func violations(
-        _ document: BSONDocument, previous: BSONDocument?, context: RuleContext?,
+        _ document: BSONDocument,
+        previous: BSONDocument?,
+        context: RuleContext?,
         options: SchemaOptions = SchemaOptions()
     ) -> [SchemaViolation] {
         let evaluator = PartialEvaluator(context ?? RuleContext(user: nil))
@@ -37,8 +41,10 @@ public struct SchemaValidation: Sendable {
     func resolved(_ evaluator: PartialEvaluator, _ options: SchemaOptions) -> ResolvedSchema? {
         guard !schema.isUnconstrained else { return nil }
         return ResolvedSchema(
-            schema: schema, options: options,
-            conditions: expressions.mapValues { evaluator.reduce($0, atDocumentLevel: false) })
+            schema: schema,
+            options: options,
+            conditions: expressions.mapValues { evaluator.reduce($0, atDocumentLevel: false) }
+        )
     }
 }
 
@@ -68,9 +74,11 @@ struct ResolvedSchema: Sendable {
 extension CollectionSchema {
     /// What is wrong with a document, `validate` expressions included.
     ///
-    /// - Parameter context: What is known of the caller; nil makes every expansion missing.
+    /// Without a context every expansion is missing.
     public func violations(
-        _ document: BSONDocument, previous: BSONDocument?, context: RuleContext?
+        _ document: BSONDocument,
+        previous: BSONDocument?,
+        context: RuleContext?
     ) -> [SchemaViolation] {
         SchemaValidation(self).violations(document, previous: previous, context: context)
     }

@@ -5,10 +5,13 @@
 public enum SyncCompatibility {
     /// Everything that stands against a role; empty for a compatible one.
     ///
-    /// - Parameter queryableFields: The collection's queryable fields, `_id` aside.
+    /// `_id` counts as a queryable field whether it is listed or not.
     public static func obstacles(_ role: Role, queryableFields: Set<String>) -> [String] {
         var found: [String] = []
-        let filters = [("document_filters.read", role.documentFilters?.read), ("document_filters.write", role.documentFilters?.write)]
+        let filters = [
+            ("document_filters.read", role.documentFilters?.read),
+            ("document_filters.write", role.documentFilters?.write),
+        ]
         for (name, filter) in filters where filter == nil { found.append("\(name) is not defined") }
         for (name, expression) in filters + [("insert", role.insert), ("delete", role.delete)] {
             guard let expression else { continue }
@@ -26,7 +29,9 @@ public enum SyncCompatibility {
     }
 
     private static func obstacles(
-        _ name: String, _ expression: RuleExpression, _ queryable: Set<String>
+        _ name: String,
+        _ expression: RuleExpression,
+        _ queryable: Set<String>
     ) -> [String] {
         expression.expansions.compactMap { expansion in
             switch expansion {
@@ -35,7 +40,9 @@ public enum SyncCompatibility {
             case .image(let reference):
                 if reference.image != .root || reference.path.isEmpty {
                     "\(name) uses \(expansion.text)"
-                } else if reference.path[0] == "_id" || queryable.contains(reference.path.joined(separator: ".")) {
+                } else if reference.path[0] == "_id"
+                    || queryable.contains(reference.path.joined(separator: "."))
+                {
                     nil
                 } else {
                     "\(name) uses the field \(reference.path.joined(separator: ".")), which is not queryable"

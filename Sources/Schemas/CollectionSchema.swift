@@ -12,6 +12,7 @@ public struct CollectionSchema: Sendable {
     public var title: String? { root.title }
     /// The top-level properties, in the order of the file.
     public var properties: [SchemaNode.Property] { root.properties }
+    /// Names of the top-level fields that every document must have.
     public var required: [String] { root.required }
 
     /// Whether every document passes, so that writes need not be checked.
@@ -26,8 +27,9 @@ public struct CollectionSchema: Sendable {
     /// The schema that takes every document: `{}`.
     public static let empty = CollectionSchema(root: SchemaNode())
 
-    /// Paths that hold one scalar of one declared type, for typed columns: top-level properties and
-    /// those of embedded documents, never below an array. `bsonType` is normalised (`bool`,
+    /// Paths that hold one scalar of one declared type, for typed columns.
+    ///
+    /// Top-level properties and those of embedded documents, never below an array. `bsonType` is normalised (`bool`,
     /// `double`); a property that may also be `null` has its other type.
     public var scalarFields: [(path: FieldPath, bsonType: String)] {
         var fields: [(path: FieldPath, bsonType: String)] = []
@@ -36,7 +38,9 @@ public struct CollectionSchema: Sendable {
     }
 
     private static func collect(
-        _ node: SchemaNode, _ path: [String], into fields: inout [(path: FieldPath, bsonType: String)]
+        _ node: SchemaNode,
+        _ path: [String],
+        into fields: inout [(path: FieldPath, bsonType: String)]
     ) {
         for property in node.properties where isAddressable(property.name) {
             let here = path + [property.name]

@@ -2,6 +2,7 @@
 ///
 /// Faults are collected and reported together; the importer adds the file. Source: `rules.md` §17, D9.
 public struct DefinitionFault: Sendable, Hashable {
+    /// How much a fault weighs.
     public enum Severity: String, Sendable, Hashable {
         /// The definition is refused.
         case error
@@ -9,12 +10,14 @@ public struct DefinitionFault: Sendable, Hashable {
         case warning
     }
 
+    /// Whether the definition is refused.
     public let severity: Severity
     /// `$.roles[0].apply_when`: from the root of the file.
     public let jsonPath: String
     /// One sentence without the path.
     public let message: String
 
+    /// A fault at a place.
     public init(_ severity: Severity, at jsonPath: String, _ message: String) {
         self.severity = severity
         self.jsonPath = jsonPath
@@ -23,7 +26,7 @@ public struct DefinitionFault: Sendable, Hashable {
 }
 
 extension DefinitionFault: CustomStringConvertible {
-    /// `error: $.roles[0]: unknown key 'document_filter'`
+    /// One line: `error: $.roles[0]: unknown key 'document_filter'`.
     public var description: String { "\(severity.rawValue): \(jsonPath): \(message)" }
 }
 

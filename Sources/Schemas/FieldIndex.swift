@@ -2,8 +2,10 @@ public import BSON
 
 /// A field's name as a key of dictionaries: equal by bytes, as the names of documents are.
 public struct FieldName: Hashable, Sendable {
+    /// The name as it is written.
     public let text: String
 
+    /// A name as a key.
     public init(_ text: String) {
         self.text = text
     }
@@ -13,6 +15,7 @@ public struct FieldName: Hashable, Sendable {
         TextOrder.equal(left.text, right.text)
     }
 
+    /// Feeds the text; canonically equivalent ones may share a hash.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(text)
     }
@@ -24,6 +27,7 @@ public struct FieldIndex {
     private let document: BSONDocument
     private let index: [FieldName: Int]?
 
+    /// Builds the index, for wide documents.
     public init(_ document: BSONDocument) {
         self.document = document
         // Below this width a linear search costs less than hashing.
@@ -32,9 +36,11 @@ public struct FieldIndex {
             ? nil
             : Dictionary(
                 document.fields.enumerated().map { (FieldName($1.key), $0) },
-                uniquingKeysWith: { first, _ in first })
+                uniquingKeysWith: { first, _ in first }
+            )
     }
 
+    /// The value of a field, or nil.
     public subscript(_ key: String) -> BSONValue? {
         guard let index else { return document[key] }
         return index[FieldName(key)].map { document.fields[$0].value }

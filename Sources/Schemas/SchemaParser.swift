@@ -18,9 +18,13 @@ public enum SchemaParser {
         let errors = faults.filter { $0.severity == .error }
         guard let first = errors.first else { return schema }
         throw ServiceError(
-            .invalidAppDefinition, "schema: \(first.jsonPath): \(first.message)",
+            .invalidAppDefinition,
+            "schema: \(first.jsonPath): \(first.message)",
             details: Dictionary(
-                errors.map { ($0.jsonPath, $0.message) }, uniquingKeysWith: { "\($0); \($1)" }))
+                errors.map { ($0.jsonPath, $0.message) },
+                uniquingKeysWith: { "\($0); \($1)" }
+            )
+        )
     }
 
     /// Parses what can be parsed and lists everything that is wrong; `validate` expressions are
@@ -90,6 +94,8 @@ struct SchemaReader {
             || node.maximum != nil || node.minimum != nil || node.minLength != nil || node.maxLength != nil
             || node.pattern != nil || !combined.isEmpty || below.contains(where: \.constrains)
         node.propertyIndex = Dictionary(
-            node.properties.enumerated().map { (FieldName($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+            node.properties.enumerated().map { (FieldName($1.name), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 }

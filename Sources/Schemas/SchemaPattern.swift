@@ -17,7 +17,10 @@ enum SchemaPattern {
     /// Whether the pattern is found in a text; nil when the match took too long to decide.
     static func isFound(_ pattern: RegexPattern, in text: String) -> Bool? {
         do throws(ServiceError) {
-            return try Filter.field("v", .matches(pattern)).matches(["v": .string(text)], EvaluationContext(now: 0))
+            return try Filter.field("v", .matches(pattern)).matches(
+                ["v": .string(text)],
+                EvaluationContext(now: 0)
+            )
         } catch {
             return nil
         }

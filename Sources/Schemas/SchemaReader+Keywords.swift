@@ -4,7 +4,11 @@ import MQL
 extension SchemaReader {
     /// One keyword of a schema object.
     mutating func keyword(
-        _ name: String, _ value: BSONValue, of document: BSONDocument, at path: String, _ depth: Int,
+        _ name: String,
+        _ value: BSONValue,
+        of document: BSONDocument,
+        at path: String,
+        _ depth: Int,
         into node: inout SchemaNode
     ) {
         switch name {
@@ -32,7 +36,9 @@ extension SchemaReader {
             node.items = items(value, path, depth, rest: document["additionalItems"])
         case "additionalItems":
             // Read together with `items`, which alone gives it a meaning.
-            if document["items"]?.array == nil { warn(path, "'additionalItems' has no effect without an array of 'items'") }
+            if document["items"]?.array == nil {
+                warn(path, "'additionalItems' has no effect without an array of 'items'")
+            }
         case "minItems": node.minItems = count(value, path)
         case "maxItems": node.maxItems = count(value, path)
         case "uniqueItems": node.uniqueItems = bool(value, path) ?? false
@@ -57,7 +63,8 @@ extension SchemaReader {
         case "anyOf": node.anyOf = combined(value, path, depth)
         case "oneOf": node.oneOf = combined(value, path, depth)
         case "not":
-            node.not = value.document == nil ? combined(value, path, depth) : combined(.array([value]), path, depth)
+            node.not =
+                value.document == nil ? combined(value, path, depth) : combined(.array([value]), path, depth)
         case "linkingObjects":
             // Left by client test builders; a back-link is computed, never stored.
             node.types = [.linkingObjects]
@@ -111,7 +118,9 @@ extension SchemaReader {
         }
     }
 
-    private mutating func additional(_ value: BSONValue, _ path: String, _ depth: Int) -> SchemaNode.Additional {
+    private mutating func additional(_ value: BSONValue, _ path: String, _ depth: Int)
+        -> SchemaNode.Additional
+    {
         switch value {
         case .bool(true): return .allowed
         case .bool(false): return .refused
@@ -123,7 +132,10 @@ extension SchemaReader {
     }
 
     private mutating func items(
-        _ value: BSONValue, _ path: String, _ depth: Int, rest: BSONValue?
+        _ value: BSONValue,
+        _ path: String,
+        _ depth: Int,
+        rest: BSONValue?
     ) -> SchemaNode.Items {
         if case .array = value {
             let positions = nodes(value, path, depth)
@@ -134,7 +146,9 @@ extension SchemaReader {
     }
 
     private mutating func dependencies(
-        _ value: BSONValue, _ path: String, _ depth: Int
+        _ value: BSONValue,
+        _ path: String,
+        _ depth: Int
     ) -> [(key: String, dependency: SchemaNode.Dependency)] {
         guard let document = value.document else {
             error(path, "must be an object")
@@ -169,7 +183,9 @@ extension SchemaReader {
         return result
     }
 
-    /// Members of a combinator. A rule expression has no say in one: its failure is one of the
+    /// Members of a combinator.
+    ///
+    /// A rule expression has no say in one: its failure is one of the
     /// document, not one of an alternative.
     private mutating func combined(_ value: BSONValue, _ path: String, _ depth: Int) -> [SchemaNode] {
         let members = nodes(value, path, depth)
@@ -178,7 +194,9 @@ extension SchemaReader {
     }
 
     private mutating func namedNodes(
-        _ value: BSONValue, _ path: String, _ depth: Int
+        _ value: BSONValue,
+        _ path: String,
+        _ depth: Int
     ) -> [(name: String, node: SchemaNode)] {
         guard let document = value.document else {
             error(path, "must be an object")
@@ -186,7 +204,9 @@ extension SchemaReader {
         }
         var result: [(name: String, node: SchemaNode)] = []
         for field in document {
-            if let child = child(field.value, jsonPath(path, field.key), depth) { result.append((field.key, child)) }
+            if let child = child(field.value, jsonPath(path, field.key), depth) {
+                result.append((field.key, child))
+            }
         }
         return result
     }

@@ -9,7 +9,7 @@ public struct SchemaSite: Sendable {
     public let value: BSONValue?
     /// What `%%prev` is; nil where the field was absent or the document is new.
     public let previous: BSONValue?
-    /// `(root).owner_id`
+    /// Where it stands: `(root).owner_id`.
     public let path: String
 }
 
@@ -22,7 +22,9 @@ extension CollectionSchema {
     }
 
     private static func collectValidate(
-        _ node: SchemaNode, _ path: String, into found: inout [(jsonPath: String, validate: BSONValue)]
+        _ node: SchemaNode,
+        _ path: String,
+        into found: inout [(jsonPath: String, validate: BSONValue)]
     ) {
         guard node.hasValidate else { return }
         if let validate = node.validate { found.append((path + ".validate", validate)) }
@@ -30,7 +32,11 @@ extension CollectionSchema {
             collectValidate(property.node, jsonPath(path + ".properties", property.name), into: &found)
         }
         for entry in node.patternProperties {
-            collectValidate(entry.node, jsonPath(path + ".patternProperties", entry.pattern.pattern), into: &found)
+            collectValidate(
+                entry.node,
+                jsonPath(path + ".patternProperties", entry.pattern.pattern),
+                into: &found
+            )
         }
         if case .schema(let child) = node.additionalProperties {
             collectValidate(child, path + ".additionalProperties", into: &found)
@@ -42,7 +48,9 @@ extension CollectionSchema {
             for (index, child) in children.enumerated() {
                 collectValidate(child, "\(path).items[\(index)]", into: &found)
             }
-            if case .schema(let child) = rest { collectValidate(child, path + ".additionalItems", into: &found) }
+            if case .schema(let child) = rest {
+                collectValidate(child, path + ".additionalItems", into: &found)
+            }
         }
     }
 }

@@ -92,7 +92,9 @@ extension SchemaValidator {
     }
 
     private mutating func checkCombinations(_ value: BSONValue, _ node: SchemaNode, _ path: String) {
-        guard !(node.allOf.isEmpty && node.anyOf.isEmpty && node.oneOf.isEmpty && node.not.isEmpty) else { return }
+        guard !(node.allOf.isEmpty && node.anyOf.isEmpty && node.oneOf.isEmpty && node.not.isEmpty) else {
+            return
+        }
         if !node.allOf.allSatisfy({ fits(value, $0) }) {
             fail(path, .numberAllOf, "does not fit all of 'allOf'")
         }

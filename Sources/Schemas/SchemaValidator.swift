@@ -4,12 +4,16 @@ extension CollectionSchema {
     /// What is wrong with a document; empty when it may be written.
     ///
     /// - Parameters:
+    ///   - document: The document after the change.
     ///   - previous: The document before the change; nil for an insert.
+    ///   - options: How null is taken.
     ///   - condition: Decides a `validate` expression; it is asked also for a field that the change
     ///     removed. Without it a schema that has such expressions refuses, since nobody can tell.
     /// - Returns: At most ``SchemaValidator/violationLimit`` violations.
     public func violations(
-        _ document: BSONDocument, previous: BSONDocument? = nil, options: SchemaOptions = SchemaOptions(),
+        _ document: BSONDocument,
+        previous: BSONDocument? = nil,
+        options: SchemaOptions = SchemaOptions(),
         condition: ((SchemaSite) -> Bool)? = nil
     ) -> [SchemaViolation] {
         guard !isUnconstrained else { return [] }
@@ -21,12 +25,17 @@ extension CollectionSchema {
     /// The `validate` expressions that fail on a document, its structure unchecked: what a delete
     /// asks, since a document that never fitted must not become undeletable.
     public func failedConditions(
-        _ document: BSONDocument, previous: BSONDocument?, condition: (SchemaSite) -> Bool
+        _ document: BSONDocument,
+        previous: BSONDocument?,
+        condition: (SchemaSite) -> Bool
     ) -> [SchemaViolation] {
         guard hasValidate else { return [] }
         return withoutActuallyEscaping(condition) { condition in
             var validator = SchemaValidator(
-                options: SchemaOptions(), checksStructure: false, condition: condition)
+                options: SchemaOptions(),
+                checksStructure: false,
+                condition: condition
+            )
             validator.check(.document(document), previous.map { .document($0) }, root, "(root)")
             return validator.violations
         }
@@ -60,7 +69,11 @@ struct SchemaValidator {
 
     /// Checks one value; nil is an absent one, of which only `validate` may say something.
     mutating func check(
-        _ value: BSONValue?, _ previous: BSONValue?, _ node: SchemaNode, _ path: String, structure: Bool = true
+        _ value: BSONValue?,
+        _ previous: BSONValue?,
+        _ node: SchemaNode,
+        _ path: String,
+        structure: Bool = true
     ) {
         guard violations.count < Self.violationLimit else { return }
         if let validate = node.validate {
@@ -87,7 +100,10 @@ struct SchemaValidator {
     }
 
     private mutating func checkDocument(
-        _ document: BSONDocument, _ previous: BSONDocument?, _ node: SchemaNode, _ path: String
+        _ document: BSONDocument,
+        _ previous: BSONDocument?,
+        _ node: SchemaNode,
+        _ path: String
     ) {
         let before = FieldIndex(previous ?? BSONDocument())
         let now = FieldIndex(document)
@@ -113,7 +129,10 @@ struct SchemaValidator {
 
     /// A key against `patternProperties` and `additionalProperties`.
     private mutating func checkUnnamed(
-        _ field: BSONDocument.Field, _ previous: BSONValue?, _ node: SchemaNode, _ path: String
+        _ field: BSONDocument.Field,
+        _ previous: BSONValue?,
+        _ node: SchemaNode,
+        _ path: String
     ) {
         let here = "\(path).\(field.key)"
         var isKnown = node.propertyIndex[FieldName(field.key)] != nil
@@ -139,7 +158,10 @@ struct SchemaValidator {
 
     /// `required`, the number of properties, and `dependencies`.
     private mutating func checkKeys(
-        _ document: BSONDocument, _ fields: FieldIndex, _ node: SchemaNode, _ path: String
+        _ document: BSONDocument,
+        _ fields: FieldIndex,
+        _ node: SchemaNode,
+        _ path: String
     ) {
         for name in node.required {
             guard let value = fields[name], !value.isNull else {
@@ -166,7 +188,10 @@ struct SchemaValidator {
     }
 
     private mutating func checkArray(
-        _ elements: [BSONValue], _ previous: [BSONValue], _ node: SchemaNode, _ path: String
+        _ elements: [BSONValue],
+        _ previous: [BSONValue],
+        _ node: SchemaNode,
+        _ path: String
     ) {
         switch node.items {
         case .any: break
@@ -184,7 +209,9 @@ struct SchemaValidator {
                 } else if case .schema(let child) = rest {
                     check(element, old, child, "\(path).\(index)")
                 } else if case .refused = rest {
-                    if checksStructure { fail(path, .arrayNoAdditionalItems, "must have at most \(children.count) items") }
+                    if checksStructure {
+                        fail(path, .arrayNoAdditionalItems, "must have at most \(children.count) items")
+                    }
                     return
                 }
             }

@@ -31,12 +31,14 @@ public struct SchemaViolation: Sendable, Hashable {
         case `internal`
     }
 
-    /// `(root).machine.name`, `(root).tags.3`
+    /// The value: `(root).machine.name`, `(root).tags.3`.
     public let path: String
+    /// What was violated, for programs.
     public let code: Code
     /// One sentence, for the log.
     public let message: String
 
+    /// A violation at a place.
     public init(path: String, code: Code, message: String) {
         self.path = path
         self.code = code
@@ -49,6 +51,7 @@ public struct SchemaOptions: Sendable, Hashable {
     /// The setting "Null Type Schema Validation": an optional field may be null.
     public var allowsNullForOptionalFields: Bool
 
+    /// The setting; off unless an app turns it on.
     public init(allowsNullForOptionalFields: Bool = false) {
         self.allowsNullForOptionalFields = allowsNullForOptionalFields
     }

@@ -15,20 +15,42 @@ struct FieldPermissionTests {
             (#""fields": {"a": {"read": true}}"#, #"{"a":1}"#),
             (#""fields": {"a": {"write": true}}"#, #"{"a":1}"#),
             (#""fields": {"a": {"read": false, "write": true}}"#, #"{"a":1}"#),
-            (#""fields": {"a": {"read": false}}, "additional_fields": {"read": true}"#, #"{"_id":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#),
-            (#""fields": {"a": {}}, "additional_fields": {"read": true}"#, #"{"_id":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#),
-            (#""fields": {"b": {"fields": {"y": {"fields": {"z": {"read": true}}}}}}"#, #"{"b":{"y":[{"z":1}]}}"#),
+            (
+                #""fields": {"a": {"read": false}}, "additional_fields": {"read": true}"#,
+                #"{"_id":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#
+            ),
+            (
+                #""fields": {"a": {}}, "additional_fields": {"read": true}"#,
+                #"{"_id":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#
+            ),
+            (
+                #""fields": {"b": {"fields": {"y": {"fields": {"z": {"read": true}}}}}}"#,
+                #"{"b":{"y":[{"z":1}]}}"#
+            ),
             (#""fields": {"b": {"read": false, "fields": {"x": {"read": true}}}}"#, nil),
-            (#""fields": {"b": {"read": true, "fields": {"x": {"read": false}}}}"#, #"{"b":{"x":1,"y":[{"z":1,"w":2}]}}"#),
+            (
+                #""fields": {"b": {"read": true, "fields": {"x": {"read": false}}}}"#,
+                #"{"b":{"x":1,"y":[{"z":1,"w":2}]}}"#
+            ),
             (#""additional_fields": {"read": {"%%this": 1}}"#, #"{"_id":1,"a":1}"#),
-            (#""additional_fields": {"read": {"a": 1}}"#, #"{"_id":1,"a":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#),
+            (
+                #""additional_fields": {"read": {"a": 1}}"#,
+                #"{"_id":1,"a":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#
+            ),
             (#""fields": {"a": {"read": {"%%this": 2}}}"#, nil),
-            (#""fields": {"b": {"read": {"%%this.x": 1, "%%prev.x": 1}}}"#, #"{"b":{"x":1,"y":[{"z":1,"w":2}]}}"#),
+            (
+                #""fields": {"b": {"read": {"%%this.x": 1, "%%prev.x": 1}}}"#,
+                #"{"b":{"x":1,"y":[{"z":1,"w":2}]}}"#
+            ),
             (#""additional_fields": {}"#, nil), (#""insert": true"#, nil),
             (#""write": {"a": 2}, "fields": {"a": {"read": true}}"#, #"{"a":1}"#),
-            (#""write": {"a": 1}, "fields": {"a": {"read": true}}"#, #"{"_id":1,"a":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#),
+            (
+                #""write": {"a": 1}, "fields": {"a": {"read": true}}"#,
+                #"{"_id":1,"a":1,"b":{"x":1,"y":[{"z":1,"w":2}]}}"#
+            ),
             (#""read": {"a": 2}, "fields": {"a": {"read": true}}"#, nil),
-        ] as [(String, String?)])
+        ] as [(String, String?)]
+    )
     func shows(body: String, expected: String?) throws {
         let document = #"{"_id": 1, "a": 1, "b": {"x": 1, "y": [{"z": 1, "w": 2}]}}"#
         let plan = try Self.plan(body)
@@ -39,7 +61,8 @@ struct FieldPermissionTests {
         if plan.readsWholeDocuments, expected != nil { #expect(json(expected!) == json(document)) }
     }
 
-    static let entry = #""fields": {"a": {"write": true}, "b": {"fields": {"x": {"write": true}}}, "s": {"write": {"%%this": {"$in": ["open", "closed"]}}}, "once": {"write": {"%%prev": {"%exists": false}}}, "mine": {"write": {"owner": "%%user.id"}}}"#
+    static let entry =
+        #""fields": {"a": {"write": true}, "b": {"fields": {"x": {"write": true}}}, "s": {"write": {"%%this": {"$in": ["open", "closed"]}}}, "once": {"write": {"%%prev": {"%exists": false}}}, "mine": {"write": {"owner": "%%user.id"}}}"#
 
     @Test(
         "check each field that an update touches",
@@ -47,35 +70,47 @@ struct FieldPermissionTests {
             (#"{}"#, #"{}"#, true), (#"{"c": 1, "a": 1}"#, #"{"a": 2, "c": 1}"#, true),
             (#"{}"#, #"{"a": 1}"#, true), (#"{"a": 1}"#, #"{}"#, true),
             (#"{}"#, #"{"c": 1}"#, false), (#"{"c": 1}"#, #"{}"#, false), (#"{"c": 1}"#, #"{"c": 2}"#, false),
-            (#"{"c": 1}"#, #"{"c": 1.0}"#, false), (#"{"c": {"p": 1, "q": 1}}"#, #"{"c": {"q": 1, "p": 1}}"#, false),
+            (#"{"c": 1}"#, #"{"c": 1.0}"#, false),
+            (#"{"c": {"p": 1, "q": 1}}"#, #"{"c": {"q": 1, "p": 1}}"#, false),
             (#"{"c": null}"#, #"{}"#, false), (#"{}"#, #"{"c": null}"#, false),
             (#"{"b": {"x": 1, "y": 1}}"#, #"{"b": {"y": 1, "x": 2}}"#, true),
             (#"{"b": {"x": 1, "y": 1}}"#, #"{"b": {"x": 1}}"#, false),
             (#"{"b": {"x": 1}}"#, #"{}"#, true), (#"{"b": {"x": 1, "y": 1}}"#, #"{}"#, false),
-            (#"{}"#, #"{"b": {"x": 1}}"#, true), (#"{}"#, #"{"b": {}}"#, false), (#"{}"#, #"{"b": 1}"#, false),
+            (#"{}"#, #"{"b": {"x": 1}}"#, true), (#"{}"#, #"{"b": {}}"#, false),
+            (#"{}"#, #"{"b": 1}"#, false),
             (#"{"b": {"x": 1}}"#, #"{"b": 1}"#, false), (#"{"b": 1}"#, #"{"b": {"x": 1}}"#, false),
             (#"{"b": [{"x": 1, "y": 1}, 7]}"#, #"{"b": [{"x": 2, "y": 1}, 7]}"#, true),
             (#"{"b": [{"x": 1, "y": 1}]}"#, #"{"b": [{"x": 1, "y": 2}]}"#, false),
-            (#"{"b": [{"x": 1}]}"#, #"{"b": [{"x": 1}, {"x": 2}]}"#, true), (#"{"b": [{"x": 1}]}"#, #"{"b": []}"#, true),
+            (#"{"b": [{"x": 1}]}"#, #"{"b": [{"x": 1}, {"x": 2}]}"#, true),
+            (#"{"b": [{"x": 1}]}"#, #"{"b": []}"#, true),
             (#"{"b": [{"x": 1}]}"#, #"{"b": [{"x": 1}, 5]}"#, false), (#"{"b": [5]}"#, #"{"b": []}"#, false),
             (#"{"b": []}"#, #"{}"#, false),
             (#"{"s": "new"}"#, #"{"s": "open"}"#, true), (#"{"s": "open"}"#, #"{"s": "gone"}"#, false),
             (#"{"s": "open"}"#, #"{}"#, false),
-            (#"{}"#, #"{"once": 1}"#, true), (#"{"once": 1}"#, #"{"once": 2}"#, false), (#"{"once": 1}"#, #"{}"#, false),
+            (#"{}"#, #"{"once": 1}"#, true), (#"{"once": 1}"#, #"{"once": 2}"#, false),
+            (#"{"once": 1}"#, #"{}"#, false),
             (#"{"owner": "u1"}"#, #"{"owner": "u1", "mine": 1}"#, true),
             (#"{"owner": "u2"}"#, #"{"owner": "u2", "mine": 1}"#, false),
-        ])
+        ]
+    )
     func checksUpdates(before: String, after: String, expected: Bool) throws {
         #expect(try Self.plan(Self.entry).permits(.update, before, after) == expected)
     }
 
     @Test("check all fields of a new document and of one that goes")
     func checksInserts() throws {
-        let plan = try Self.plan(#""fields": {"_id": {"write": true}, "a": {"write": {"%%prev": {"%exists": false}}}, "z": {"write": {"%%prevRoot.k": {"$ne": 1}}}}"#)
-        #expect(plan.permits(.insert, nil, #"{"_id": 1, "a": 1}"#) && !plan.permits(.insert, nil, #"{"_id": 1, "c": 1}"#))
+        let plan = try Self.plan(
+            #""fields": {"_id": {"write": true}, "a": {"write": {"%%prev": {"%exists": false}}}, "z": {"write": {"%%prevRoot.k": {"$ne": 1}}}}"#
+        )
+        #expect(
+            plan.permits(.insert, nil, #"{"_id": 1, "a": 1}"#)
+                && !plan.permits(.insert, nil, #"{"_id": 1, "c": 1}"#)
+        )
         // There is no document before an insert, so nothing is true of it.
         #expect(!plan.permits(.insert, nil, #"{"_id": 1, "z": 1}"#))
-        #expect(plan.permits(.delete, #"{"_id": 1}"#, nil) && !plan.permits(.delete, #"{"_id": 1, "a": 1}"#, nil))
+        #expect(
+            plan.permits(.delete, #"{"_id": 1}"#, nil) && !plan.permits(.delete, #"{"_id": 1, "a": 1}"#, nil)
+        )
         let nobody = try Self.plan(#""additional_fields": {}"#)
         #expect(!nobody.permits(.insert, nil, "{}") && !nobody.permits(.delete, "{}", nil))
     }
@@ -88,14 +123,17 @@ struct FieldPermissionTests {
 
     @Test("give filters that say the same where they can")
     func filters() throws {
-        let known = try Self.plan(#""fields": {"a": {"read": {"%%this": {"$gt": 5}}}, "b": {"read": {"owner": "%%user.id"}}}"#)
+        let known = try Self.plan(
+            #""fields": {"a": {"read": {"%%this": {"$gt": 5}}}, "b": {"read": {"owner": "%%user.id"}}}"#
+        )
         #expect(known.readFilterIsExact && !known.readsWholeDocuments)
         #expect(
             known.readFilter
                 == .or([
                     .and([.field("a", .exists(true)), .field("a", .compare(.greater, 5))]),
                     .and([.field("b", .exists(true)), .field("owner", .compare(.equal, "u1"))]),
-                ]))
+                ])
+        )
         let all = try Self.plan(#""additional_fields": {"read": true, "write": true}"#)
         #expect(all.readFilter == .all && all.readFilterIsExact && all.readsWholeDocuments)
         #expect(all.writePredicate(.update) == .after(.all))

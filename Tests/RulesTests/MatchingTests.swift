@@ -42,12 +42,28 @@ struct MatchingTests {
         (#"{"o": "%%user.custom_data.oid"}"#, #"{"o": {"$oid": "655000000000000000000001"}}"#, true),
         (#"{"o": "%%user.custom_data.oid"}"#, #"{"o": "655000000000000000000001"}"#, false),
         (#"{"o": {"%oidToString": "%%user.custom_data.oid"}}"#, #"{"o": "655000000000000000000001"}"#, true),
-        (#"{"o": {"%stringToOid": "655000000000000000000001"}}"#, #"{"o": {"$oid": "655000000000000000000001"}}"#, true),
-        (#"{"o": {"%stringToOid": "%%user.custom_data.team"}}"#, #"{"o": {"$oid": "655000000000000000000001"}}"#, false),
+        (
+            #"{"o": {"%stringToOid": "655000000000000000000001"}}"#,
+            #"{"o": {"$oid": "655000000000000000000001"}}"#, true
+        ),
+        (
+            #"{"o": {"%stringToOid": "%%user.custom_data.team"}}"#,
+            #"{"o": {"$oid": "655000000000000000000001"}}"#, false
+        ),
         (#"{"o": {"%stringToOid": "abcdefghijkl"}}"#, #"{"o": {"$oid": "6162636465666768696a6b6c"}}"#, true),
-        (#"{"o": {"%stringToUuid": "00112233-4455-6677-8899-aabbccddeeff"}}"#, #"{"o": {"$uuid": "00112233-4455-6677-8899-aabbccddeeff"}}"#, true),
-        (#"{"s": {"%uuidToString": "%%root.o"}}"#, #"{"o": {"$uuid": "00112233-4455-6677-8899-aabbccddeeff"}, "s": "00112233-4455-6677-8899-aabbccddeeff"}"#, true),
-        (#"{"s": {"%oidToString": "%%root._id"}}"#, #"{"_id": {"$oid": "655000000000000000000001"}, "s": "655000000000000000000001"}"#, true),
+        (
+            #"{"o": {"%stringToUuid": "00112233-4455-6677-8899-aabbccddeeff"}}"#,
+            #"{"o": {"$uuid": "00112233-4455-6677-8899-aabbccddeeff"}}"#, true
+        ),
+        (
+            #"{"s": {"%uuidToString": "%%root.o"}}"#,
+            #"{"o": {"$uuid": "00112233-4455-6677-8899-aabbccddeeff"}, "s": "00112233-4455-6677-8899-aabbccddeeff"}"#,
+            true
+        ),
+        (
+            #"{"s": {"%oidToString": "%%root._id"}}"#,
+            #"{"_id": {"$oid": "655000000000000000000001"}, "s": "655000000000000000000001"}"#, true
+        ),
         // Operators.
         (#"{"n": {"$gt": 1, "$lte": 5}}"#, #"{"n": 5}"#, true),
         (#"{"n": {"%and": [{"$gt": 0}, {"$lt": 5}]}}"#, #"{"n": 5}"#, false),
@@ -62,7 +78,8 @@ struct MatchingTests {
         (#"{"t": {"$all": ["%%user.id", "x"]}}"#, #"{"t": ["x", "u1", "y"]}"#, true),
         (#"{"t": {"$all": ["%%user.id", "x"]}}"#, #"{"t": ["u1"]}"#, false),
         (#"{"t": {"$exists": true}}"#, #"{"t": null}"#, true), (#"{"t": {"$exists": 0}}"#, "{}", true),
-        (#"{"%or": [{"a": 1}, {"b": 1}]}"#, #"{"b": 1}"#, true), (#"{"%nor": [{"a": 1}, {"b": 1}]}"#, #"{"b": 1}"#, false),
+        (#"{"%or": [{"a": 1}, {"b": 1}]}"#, #"{"b": 1}"#, true),
+        (#"{"%nor": [{"a": 1}, {"b": 1}]}"#, #"{"b": 1}"#, false),
         (#"{"%not": {"a": 1}}"#, #"{"a": 2}"#, true), (#"{"%and": [{"a": 1}, true]}"#, #"{"a": 1}"#, true),
         // The caller on the left.
         (#"{"%%user.id": "u1"}"#, "{}", true), (#"{"%%user.id": {"$in": "%%values.admins"}}"#, "{}", true),
@@ -90,7 +107,8 @@ struct MatchingTests {
         // Documents as values.
         (#"{"p": {"who": "%%user.id", "n": 1}}"#, #"{"p": {"who": "u1", "n": 1}}"#, true),
         (#"{"p": {"who": "%%user.id", "n": 1}}"#, #"{"p": {"n": 1, "who": "u1"}}"#, false),
-        (#"{"%%root": {"$exists": true}}"#, "{}", true), (#"{"%%prevRoot": {"%exists": false}}"#, "{}", false),
+        (#"{"%%root": {"$exists": true}}"#, "{}", true),
+        (#"{"%%prevRoot": {"%exists": false}}"#, "{}", false),
         (#"{"%%this.a": 1, "%%prev.a": 1, "%%prevRoot.a": 1}"#, #"{"a": 1}"#, true),
     ]
 
@@ -110,24 +128,37 @@ struct MatchingTests {
         "are never true by what is missing, whatever negates it",
         arguments: [
             #"{"owner": "%%user.custom_data.x"}"#, #"{"owner": {"$ne": "%%user.custom_data.x"}}"#,
-            #"{"%not": {"owner": "%%user.custom_data.x"}}"#, #"{"owner": {"%not": {"$eq": "%%user.custom_data.x"}}}"#,
-            #"{"%nor": [{"owner": "%%user.custom_data.x"}]}"#, #"{"owner": {"$nin": ["%%user.custom_data.x"]}}"#,
+            #"{"%not": {"owner": "%%user.custom_data.x"}}"#,
+            #"{"owner": {"%not": {"$eq": "%%user.custom_data.x"}}}"#,
+            #"{"%nor": [{"owner": "%%user.custom_data.x"}]}"#,
+            #"{"owner": {"$nin": ["%%user.custom_data.x"]}}"#,
             #"{"owner": {"$nin": "%%user.custom_data.x"}}"#, #"{"owner": {"$in": "%%user.custom_data.x"}}"#,
-            #"{"owner": {"$in": ["%%user.custom_data.x"]}}"#, #"{"owner": {"$nin": ["zz", "%%user.custom_data.x"]}}"#,
+            #"{"owner": {"$in": ["%%user.custom_data.x"]}}"#,
+            #"{"owner": {"$nin": ["zz", "%%user.custom_data.x"]}}"#,
             #"{"%%user.custom_data.x": null}"#, #"{"%%user.custom_data.x": {"$ne": "banned"}}"#,
-            #"{"%%user.custom_data.x": {"$nin": ["banned"]}}"#, #"{"%not": {"%%user.custom_data.x": "banned"}}"#,
-            #"{"%%user.custom_data.x": "%%user.custom_data.x"}"#, #"{"%%user.custom_data.x": "%%root.missing"}"#,
-            #"{"%not": {"%%user.custom_data.x": "%%root.owner"}}"#, #"{"%not": {"%%user.id": "%%root.missing"}}"#,
+            #"{"%%user.custom_data.x": {"$nin": ["banned"]}}"#,
+            #"{"%not": {"%%user.custom_data.x": "banned"}}"#,
+            #"{"%%user.custom_data.x": "%%user.custom_data.x"}"#,
+            #"{"%%user.custom_data.x": "%%root.missing"}"#,
+            #"{"%not": {"%%user.custom_data.x": "%%root.owner"}}"#,
+            #"{"%not": {"%%user.id": "%%root.missing"}}"#,
             #"{"missing": "%%root.absent"}"#, #"{"%not": {"missing": "%%root.absent"}}"#,
-            #"{"owner": {"$gt": "%%user.custom_data.x"}}"#, #"{"owner": {"%not": {"$gt": "%%user.custom_data.x"}}}"#,
-            #"{"owner": {"$all": ["u2", "%%user.custom_data.x"]}}"#, #"{"owner": {"%not": {"$all": ["u2", "%%user.custom_data.x"]}}}"#,
-            #"{"owner": {"$ne": {"a": "%%user.custom_data.x"}}}"#, #"{"owner": {"$ne": ["%%user.custom_data.x"]}}"#,
-            #"{"owner": {"$ne": {"%stringToOid": "%%user.custom_data.x"}}}"#, #"{"owner": {"$ne": {"%stringToOid": "short"}}}"#,
-            #"{"owner": {"$ne": {"%stringToOid": "%%root.owner"}}}"#, #"{"owner": {"$nin": "%%values.limit"}}"#,
-            #"{"%not": {"%not": {"owner": "%%user.custom_data.x"}}}"#, #"{"%%request.httpUserAgent": {"$ne": "curl"}}"#,
+            #"{"owner": {"$gt": "%%user.custom_data.x"}}"#,
+            #"{"owner": {"%not": {"$gt": "%%user.custom_data.x"}}}"#,
+            #"{"owner": {"$all": ["u2", "%%user.custom_data.x"]}}"#,
+            #"{"owner": {"%not": {"$all": ["u2", "%%user.custom_data.x"]}}}"#,
+            #"{"owner": {"$ne": {"a": "%%user.custom_data.x"}}}"#,
+            #"{"owner": {"$ne": ["%%user.custom_data.x"]}}"#,
+            #"{"owner": {"$ne": {"%stringToOid": "%%user.custom_data.x"}}}"#,
+            #"{"owner": {"$ne": {"%stringToOid": "short"}}}"#,
+            #"{"owner": {"$ne": {"%stringToOid": "%%root.owner"}}}"#,
+            #"{"owner": {"$nin": "%%values.limit"}}"#,
+            #"{"%not": {"%not": {"owner": "%%user.custom_data.x"}}}"#,
+            #"{"%%request.httpUserAgent": {"$ne": "curl"}}"#,
             #"{"%not": {"%or": [{"owner": "%%user.custom_data.x"}, {"owner": "nobody"}]}}"#,
             #"{"%%values.absent": {"$ne": 1}}"#, #"{"%%environment.values.absent": {"$ne": 1}}"#,
-        ])
+        ]
+    )
     func failClosed(expression: String) throws {
         let contexts = [user(custom: "{}"), user(custom: nil), RuleContext(user: nil)]
         for context in contexts {
@@ -141,7 +172,9 @@ struct MatchingTests {
 
     @Test("follow what is known where what is missing makes no difference")
     func knownDecides() throws {
-        let plan = try accessPlan(reading: #"{"%not": {"%and": [{"owner": "%%user.custom_data.x"}, {"owner": "u2"}]}}"#)
+        let plan = try accessPlan(
+            reading: #"{"%not": {"%and": [{"owner": "%%user.custom_data.x"}, {"owner": "u2"}]}}"#
+        )
         #expect(plan.shown(#"{"_id": 1, "owner": "u3"}"#) != nil)
         #expect(plan.shown(#"{"_id": 1, "owner": "u2"}"#) == nil)
         #expect(plan.readFilter == .field("owner", .not([.compare(.equal, "u2")])))
@@ -150,8 +183,15 @@ struct MatchingTests {
 
     @Test("can ask whether an expansion is there")
     func presence() throws {
-        #expect(try accessPlan(reading: #"{"%%user.custom_data.x": {"$exists": false}}"#).shown(#"{"_id": 1}"#) != nil)
-        #expect(try accessPlan(reading: #"{"%%user.id": {"$exists": true}}"#, RuleContext(user: nil)).shown(#"{"_id": 1}"#) == nil)
+        #expect(
+            try accessPlan(reading: #"{"%%user.custom_data.x": {"$exists": false}}"#).shown(#"{"_id": 1}"#)
+                != nil
+        )
+        #expect(
+            try accessPlan(reading: #"{"%%user.id": {"$exists": true}}"#, RuleContext(user: nil)).shown(
+                #"{"_id": 1}"#
+            ) == nil
+        )
     }
 
     @Test("keep known members of a list when another one is missing")

@@ -20,13 +20,17 @@ struct RuleExpressionParserTests {
             #"{"n": {"$gt": 0, "%lte": 42, "$ne": 7}}"#, #"{"%or": [{"a": 1}, {"b": {"$exists": 1}}]}"#,
             #"{"$nor": [{"a": 1}], "%not": {"b": 2}}"#, #"{"n": {"%not": {"$gt": 5}}}"#,
             #"{"_id": {"%stringToOid": "%%user.id"}}"#, #"{"u": {"%stringToUuid": "%%user.data.u"}}"#,
-            #"{"%%user.id": {"%oidToString": "%%root.owner"}}"#, #"{"u": {"$eq": {"%uuidToString": "%%prevRoot.u"}}}"#,
+            #"{"%%user.id": {"%oidToString": "%%root.owner"}}"#,
+            #"{"u": {"$eq": {"%uuidToString": "%%prevRoot.u"}}}"#,
             #"{"ids": {"$in": [{"%stringToOid": "%%user.id"}]}}"#, #"{"c": {"$all": ["%%user.id"]}}"#,
             #"{"%%environment.tag": "production", "%%environment.values.base": "x"}"#,
             #"{"%%request.remoteIPAddress": "10.0.0.1", "%%request.requestHeaders.X-Team": "red"}"#,
-            #"{"%%prevRoot": {"%exists": false}}"#, #"{"%%prev": "%%this"}"#, #"{"%%user.identities.providerType": "anon-user"}"#,
-            #"{"when": {"$date": 5}}"#, #"{"place": {"city": "x"}}"#, #"{"tags": ["a", "b"]}"#, #"{"a": null}"#,
-        ])
+            #"{"%%prevRoot": {"%exists": false}}"#, #"{"%%prev": "%%this"}"#,
+            #"{"%%user.identities.providerType": "anon-user"}"#,
+            #"{"when": {"$date": 5}}"#, #"{"place": {"city": "x"}}"#, #"{"tags": ["a", "b"]}"#,
+            #"{"a": null}"#,
+        ]
+    )
     func takes(text: String) {
         let (expression, faults) = parse(.document(json(text)))
         #expect(faults.isEmpty, "\(faults)")
@@ -45,7 +49,10 @@ struct RuleExpressionParserTests {
             (#"{"a": "%%user..id"}"#, "$.a", "empty"),
             (#"{"%%args.x": 1}"#, "$[\"%%args.x\"]", "third-party"),
             (#"{"%%partition": 1}"#, "$[\"%%partition\"]", "partition"),
-            (#"{"%%true": {"%function": {"name": "f", "arguments": []}}}"#, "$[\"%%true\"][\"%function\"]", "%function is not served yet"),
+            (
+                #"{"%%true": {"%function": {"name": "f", "arguments": []}}}"#, "$[\"%%true\"][\"%function\"]",
+                "%function is not served yet"
+            ),
             (#"{"%function": {"name": "f"}}"#, "$[\"%function\"]", "%function is not served yet"),
             (#"{"$who": 1}"#, "$[\"$who\"]", "unknown operator '$who'"),
             (#"{"a": {"$regex": "x"}}"#, "$.a[\"$regex\"]", "'$regex'"),
@@ -62,10 +69,14 @@ struct RuleExpressionParserTests {
             (#"{"a": {"%stringToOid": {"$gt": 1}}}"#, "$.a[\"%stringToOid\"]", "no operators"),
             (#"{"": 1}"#, "$[\"\"]", "not a field path"),
             (#"{"a..b": 1}"#, "$[\"a..b\"]", "not a field path"),
-        ])
+        ]
+    )
     func refuses(text: String, path: String, hint: String) {
         let (expression, faults) = parse(.document(json(text)))
-        #expect(faults.contains { $0.severity == .error && $0.jsonPath == path && $0.message.contains(hint) }, "\(faults)")
+        #expect(
+            faults.contains { $0.severity == .error && $0.jsonPath == path && $0.message.contains(hint) },
+            "\(faults)"
+        )
         let everything = [expression, .all([])]
         #expect(everything.contains(where: Self.containsRefusal))
     }

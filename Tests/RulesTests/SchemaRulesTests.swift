@@ -8,7 +8,8 @@ import Testing
 @Suite("Schemas under rules")
 struct SchemaRulesTests {
     static let roles = #"[{"name": "r", "apply_when": {}, "read": true, "write": {"locked": {"$ne": true}}}]"#
-    static let schema = #"{"title": "Item", "bsonType": "object", "required": ["_id", "owner_id"], "properties": {"_id": {"bsonType": "int"}, "owner_id": {"bsonType": "string", "validate": {"%or": [{"%%prev": {"%exists": false}}, {"%%prev": "%%this"}]}}}}"#
+    static let schema =
+        #"{"title": "Item", "bsonType": "object", "required": ["_id", "owner_id"], "properties": {"_id": {"bsonType": "int"}, "owner_id": {"bsonType": "string", "validate": {"%or": [{"%%prev": {"%exists": false}}, {"%%prev": "%%this"}]}}}}"#
 
     @Test("are checked after permissions, on the document after")
     func order() throws {
@@ -18,11 +19,19 @@ struct SchemaRulesTests {
         let denial = try #require(plan.denial(of: .insert, before: nil, after: json(#"{"_id": 1}"#)))
         #expect(denial.isSchema && denial.role == "r")
         #expect(denial.reason.contains("(root).owner_id: required"))
-        #expect(denial.error.code == .schemaValidationFailedWrite && denial.error.message == "insert not permitted")
-        let both = try #require(plan.denial(of: .insert, before: nil, after: json(#"{"_id": 1, "locked": true}"#)))
+        #expect(
+            denial.error.code == .schemaValidationFailedWrite
+                && denial.error.message == "insert not permitted"
+        )
+        let both = try #require(
+            plan.denial(of: .insert, before: nil, after: json(#"{"_id": 1, "locked": true}"#))
+        )
         #expect(!both.isSchema)
         // A document that never fitted can be mended.
-        #expect(plan.permits(.update, #"{"_id": 1, "owner_id": 5}"#, #"{"_id": 1, "owner_id": 5, "x": 1}"#) == false)
+        #expect(
+            plan.permits(.update, #"{"_id": 1, "owner_id": 5}"#, #"{"_id": 1, "owner_id": 5, "x": 1}"#)
+                == false
+        )
         #expect(plan.permits(.update, #"{"_id": 1}"#, #"{"_id": 1, "owner_id": "a"}"#))
         #expect(plan.writePredicate(.insert) == nil && plan.writePredicate(.update) == nil)
     }
@@ -30,9 +39,12 @@ struct SchemaRulesTests {
     @Test("keep a field as it was once set: the sample of the documentation")
     func validate() throws {
         let plan = try accessPlan(roles: Self.roles, schema: Self.schema)
-        #expect(plan.permits(.update, #"{"_id": 1, "owner_id": "a"}"#, #"{"_id": 1, "owner_id": "a", "x": 1}"#))
+        #expect(
+            plan.permits(.update, #"{"_id": 1, "owner_id": "a"}"#, #"{"_id": 1, "owner_id": "a", "x": 1}"#)
+        )
         #expect(!plan.permits(.update, #"{"_id": 1, "owner_id": "a"}"#, #"{"_id": 1, "owner_id": "b"}"#))
-        let optional = #"{"properties": {"o": {"validate": {"%or": [{"%%prevRoot.o": {"%exists": false}}, {"%%prevRoot.o": "%%root.o"}]}}}}"#
+        let optional =
+            #"{"properties": {"o": {"validate": {"%or": [{"%%prevRoot.o": {"%exists": false}}, {"%%prevRoot.o": "%%root.o"}]}}}}"#
         let loose = try accessPlan(roles: Self.roles, schema: optional)
         #expect(!loose.permits(.update, #"{"_id": 1, "o": 1}"#, #"{"_id": 1}"#))
         #expect(loose.permits(.update, #"{"_id": 1}"#, #"{"_id": 1, "o": 1}"#))
@@ -52,9 +64,17 @@ struct SchemaRulesTests {
         let plain = try accessPlan(roles: Self.roles, schema: #"{"required": ["x"]}"#)
         #expect(plain.permits(.delete, #"{"_id": 1}"#, nil))
         #expect(plain.writePredicate(.delete) == .before(.field("locked", .not([.compare(.equal, true)]))))
-        let kept = try accessPlan(roles: Self.roles, schema: #"{"required": ["x"], "properties": {"keep": {"validate": {"%%this": false}}}}"#)
-        #expect(kept.permits(.delete, #"{"_id": 1, "keep": false}"#, nil) && !kept.permits(.delete, #"{"_id": 1, "keep": true}"#, nil))
-        #expect(kept.denial(of: .delete, before: json(#"{"_id": 1, "keep": true}"#), after: nil)?.isSchema == true)
+        let kept = try accessPlan(
+            roles: Self.roles,
+            schema: #"{"required": ["x"], "properties": {"keep": {"validate": {"%%this": false}}}}"#
+        )
+        #expect(
+            kept.permits(.delete, #"{"_id": 1, "keep": false}"#, nil)
+                && !kept.permits(.delete, #"{"_id": 1, "keep": true}"#, nil)
+        )
+        #expect(
+            kept.denial(of: .delete, before: json(#"{"_id": 1, "keep": true}"#), after: nil)?.isSchema == true
+        )
         #expect(kept.writePredicate(.delete) == nil)
     }
 
@@ -66,7 +86,9 @@ struct SchemaRulesTests {
 
     @Test("list the faults of their expressions")
     func faults() throws {
-        let schema = try SchemaParser.parse(json(#"{"properties": {"a": {"validate": {"%%true": {"%function": {"name": "f"}}}}}}"#))
+        let schema = try SchemaParser.parse(
+            json(#"{"properties": {"a": {"validate": {"%%true": {"%function": {"name": "f"}}}}}}"#)
+        )
         let validation = SchemaValidation(schema)
         #expect(validation.faults.map(\.jsonPath) == ["$.properties.a.validate[\"%%true\"][\"%function\"]"])
         // Used nevertheless, it refuses.

@@ -16,7 +16,8 @@ struct SchemaParserTests {
             #"{"bsonType": "object", "properties": {"back": {"bsonType": "linkingObjects"}}}"#,
             #"{"bsonType": "object", "properties": {"d": {"bsonType": "object", "additionalProperties": {"bsonType": "uuid"}}}}"#,
             #"{"bsonType": "object", "required": [], "properties": {"s": {"bsonType": "array", "uniqueItems": true, "items": {"bsonType": "mixed"}}}}"#,
-        ])
+        ]
+    )
     func takesDeviations(text: String) throws {
         let (_, faults) = SchemaParser.parseCollectingFaults(json(text))
         #expect(faults.isEmpty)
@@ -42,7 +43,8 @@ struct SchemaParserTests {
             (#"{"required": [1]}"#, "$.required[0]"),
             (#"{"anyOf": [{"validate": {}}]}"#, "$.anyOf"),
             (#"{"additionalProperties": "no"}"#, "$.additionalProperties"),
-        ])
+        ]
+    )
     func namesPlace(text: String, path: String) throws {
         let (_, faults) = SchemaParser.parseCollectingFaults(json(text))
         #expect(faults.contains { $0.severity == .error && $0.jsonPath == path }, "\(faults)")
@@ -52,7 +54,9 @@ struct SchemaParserTests {
 
     @Test("warns of a keyword that it does not know")
     func warns() {
-        let (_, faults) = SchemaParser.parseCollectingFaults(json(#"{"properties": {"a": {"formatt": "x"}}}"#))
+        let (_, faults) = SchemaParser.parseCollectingFaults(
+            json(#"{"properties": {"a": {"formatt": "x"}}}"#)
+        )
         #expect(faults.map(\.severity) == [.warning])
         #expect(faults.map(\.jsonPath) == ["$.properties.a.formatt"])
     }
@@ -78,12 +82,15 @@ struct SchemaParserTests {
                   "place": {"properties": {"when": {"bsonType": "date"}}},
                   "both": {"bsonType": ["string", "int"]}, "any": {"bsonType": "mixed"}, "a.b": {"bsonType": "int"}
                 }}
-                """))
+                """
+            )
+        )
         #expect(
             schema.scalarFields.map { "\($0.path.dotted):\($0.bsonType)" } == [
                 "_id:objectId", "freemem:long", "uptime:double", "ok:bool", "machineInfo.id:string",
                 "place.when:date",
-            ])
+            ]
+        )
         #expect(schema.title == "SensorReading")
         #expect(schema.required == ["_id"])
         #expect(!schema.isUnconstrained)
@@ -96,7 +103,8 @@ struct SchemaParserTests {
             (#"{"properties": {"a": {"bsonType": "mixed"}}}"#, true), (#"{"bsonType": "object"}"#, false),
             (#"{"properties": {"a": {"bsonType": "int"}}}"#, false), (#"{"required": ["a"]}"#, false),
             (#"{"properties": {"a": {"validate": {}}}}"#, false),
-        ])
+        ]
+    )
     func knowsUnconstrained(text: String, expected: Bool) throws {
         #expect(try SchemaParser.parse(json(text)).isUnconstrained == expected)
     }
@@ -108,7 +116,9 @@ struct SchemaParserTests {
                 """
                 {"pets.[].toy": {"ref": "#/relationship/mongodb-atlas/store/Toy", "foreign_key": "_id", "is_list": false},
                  "_id": {"ref": "#/relationship/a/b/c", "foreign_key": "_id"}, "x": {"ref": "Toy", "foreign_key": "_id"}}
-                """))
+                """
+            )
+        )
         #expect(links.map(\.path) == ["pets.[].toy"])
         #expect(links.first?.collection == "Toy")
         #expect(faults.map(\.jsonPath) == ["$._id", "$.x"])
