@@ -85,7 +85,7 @@ struct ExpressionEvaluatorTests {
     ]
 
     static let paths = [
-        ExpressionCase(#""$a.b""#, #"{"a": [{"b": 1}, {"c": 2}, 5, [{"b": 3}]]}"#, "[1, [3]]"),
+        ExpressionCase(#""$a.b""#, #"{"a": [{"b": 1}, {"c": 2}, 5, [{"b": 3}]]}"#, "[1]"),
         ExpressionCase(#""$a.0""#, #"{"a": [7]}"#, "[]"), ExpressionCase(#""$a.b""#, #"{"a": 5}"#, nil),
         ExpressionCase(#""$$ROOT.a""#, #"{"a": 5}"#, "5"), ExpressionCase(#""$$NOW""#, #"{"$date": {"$numberLong": "1000"}}"#),
         ExpressionCase(#"{"x": "$a", "y": "$missing"}"#, #"{"a": 1}"#, #"{"x": 1}"#),

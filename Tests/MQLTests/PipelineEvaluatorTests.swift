@@ -99,6 +99,28 @@ struct PipelineEvaluatorTests {
         #expect(error?.serverCode?.number == 7_749_501)
     }
 
+    @Test("runs a thousand stages, and expressions as deep as they may be")
+    func longAndDeep() throws {
+        var expression: BSONValue = "$n"
+        for level in 0..<98 {
+            expression =
+                level.isMultiple(of: 2)
+                ? ["$let": ["vars": ["x": expression], "in": "$$x"]] : ["$ifNull": [nil, expression]]
+        }
+        let stages = [BSONValue](repeating: ["$set": ["n": ["$add": ["$n", 1]]]], count: 999)
+        let parsed = try PipelineParser.parse(stages + [["$set": ["n": expression]]])
+        let results = try parsed.run([["n": 0]], EvaluationContext(now: 0))
+        #expect(results.first?["n"] == 999)
+    }
+
+    @Test("refuses documents that many stages nest without end")
+    func nestingStages() throws {
+        let stages = [BSONValue](repeating: ["$replaceWith": ["a": "$$ROOT"]], count: 1000)
+        let parsed = try PipelineParser.parse(stages)
+        let error = #expect(throws: ServiceError.self) { try parsed.run([["n": 0]], EvaluationContext(now: 0)) }
+        #expect(error?.serverCode == .overflow)
+    }
+
     @Test("bounds what a blocking stage holds", arguments: [
         #"[{"$sort": {"n": 1}}, {"$count": "c"}]"#, #"[{"$group": {"_id": null, "a": {"$push": "$$ROOT"}}}]"#,
         #"[{"$group": {"_id": "$n"}}, {"$count": "c"}]"#,

@@ -17,9 +17,10 @@ struct ArraySort {
             var keys: [(path: [String], ascending: Bool)] = []
             for field in document {
                 guard let direction = Self.direction(field.value) else {
-                    throw .mongo(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+                    throw .mongo(
+                        2_942_505, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
                 }
-                keys.append((try ExpressionPath.components(field.key), direction))
+                keys.append((FieldPath(field.key).components, direction))
             }
             self.keys = keys
             ascending = true
@@ -41,9 +42,18 @@ struct ArraySort {
         guard !keys.isEmpty else {
             return stable(elements) { BSONOrdering.compare($0, $1) }
         }
-        // By fields, an element that is no object has none of them.
-        let order = Sort(keys: keys.map { Sort.Key(path: FieldPath(components: $0.path), ascending: $0.ascending) })
-        return stable(elements) { order.compare($0.document ?? BSONDocument(), $1.document ?? BSONDocument()) }
+        return stable(elements) { left, right in
+            for key in keys {
+                let order = BSONOrdering.compare(Self.value(left, key.path), Self.value(right, key.path))
+                if order != 0 { return key.ascending ? order : -order }
+            }
+            return 0
+        }
+    }
+
+    /// What an element is sorted by: arrays count as a whole, and are not opened on the way.
+    private static func value(_ element: BSONValue, _ path: [String]) -> BSONValue {
+        element.document?.value(at: FieldPath(components: path)) ?? .null
     }
 
     private func stable(_ elements: [BSONValue], _ compare: (BSONValue, BSONValue) -> Int) -> [BSONValue] {
@@ -55,13 +65,7 @@ struct ArraySort {
     }
 
     private static func direction(_ value: BSONValue) -> Bool? {
-        let number: Double? =
-            switch value {
-            case .int32(let number): Double(number)
-            case .int64(let number): Double(number)
-            case .double(let number): number
-            default: nil
-            }
+        let number = NumericValue(value)?.doubleValue
         return switch number {
         case 1: true
         case -1: false

@@ -84,7 +84,8 @@ extension AggregationExpression {
 
 /// Paths and variables of expressions.
 enum ExpressionLookup {
-    /// The value at a path: arrays on the way map the rest over their elements, numbers are names.
+    /// The value at a path: arrays on the way map the rest over their elements that are objects;
+    /// numbers are names.
     static func value(of path: ArraySlice<String>, in document: BSONDocument) -> BSONValue? {
         guard let first = path.first, let value = document[first] else { return nil }
         return self.value(of: path.dropFirst(), in: value)
@@ -97,10 +98,7 @@ enum ExpressionLookup {
         case .array(let elements):
             return .array(
                 elements.compactMap { element in
-                    switch element {
-                    case .document, .array: self.value(of: path, in: element)
-                    default: nil
-                    }
+                    element.document.flatMap { self.value(of: path, in: $0) }
                 })
         default: return nil
         }

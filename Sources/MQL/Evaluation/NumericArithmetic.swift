@@ -10,13 +10,12 @@ enum NumericArithmetic {
     /// - Throws: ``ServiceError`` with server code 14 for other types, 16612 for a second date.
     static func add(_ operands: [BSONValue?]) throws(ServiceError) -> BSONValue {
         var total = NumericValue.int(0)
-        var hasDate = false
+        var date: Int64?
         for operand in operands {
             guard let operand, !operand.isNullish else { return .null }
             if case .date(let milliseconds) = operand {
-                if hasDate { throw .mongo(16612, "only one date allowed in an $add expression") }
-                hasDate = true
-                total = add(total, .long(milliseconds))
+                if date != nil { throw .mongo(16612, "only one date allowed in an $add expression") }
+                date = milliseconds
             } else if let number = NumericValue(operand) {
                 total = add(total, number)
             } else {
@@ -25,7 +24,10 @@ enum NumericArithmetic {
                     "$add only supports numeric or date types, not \(TypeName.of(operand))")
             }
         }
-        return hasDate ? .date(try milliseconds(total, of: "$add")) : total.value
+        guard let date else { return total.value }
+        let (sum, overflow) = date.addingReportingOverflow(try milliseconds(total, of: "$add"))
+        if overflow { throw .mongo(.overflow, "date overflow in $add") }
+        return .date(sum)
     }
 
     static func add(_ left: NumericValue, _ right: NumericValue) -> NumericValue {
@@ -47,7 +49,10 @@ enum NumericArithmetic {
             return .int64(difference)
         case (.date(let a), _):
             if let number = NumericValue(right) {
-                return .date(try milliseconds(subtract(.long(a), number), of: "$subtract"))
+                let (date, overflow) = a.subtractingReportingOverflow(
+                    try milliseconds(number, of: "$subtract"))
+                if overflow { throw .mongo(.overflow, "date overflow in $subtract") }
+                return .date(date)
             }
         default:
             if let a = NumericValue(left), let b = NumericValue(right) { return subtract(a, b).value }
@@ -129,7 +134,7 @@ enum NumericArithmetic {
         return .long(value)
     }
 
-    /// A number as milliseconds of a date, doubles and decimals rounded.
+    /// A number as milliseconds, doubles rounded away from zero and decimals to even.
     private static func milliseconds(_ number: NumericValue, of name: String) throws(ServiceError) -> Int64 {
         let rounded: Int64? =
             switch number {

@@ -49,14 +49,17 @@ enum NumericFunctions {
 
     /// `$round` (half to even) and `$trunc`, to a decimal place from -20 to 100.
     ///
-    /// - Throws: ``ServiceError`` with server code 51081, 51082 or 51083; 51080 past 64 bits.
+    /// - Throws: ``ServiceError`` with server code 16004, 31109 or 51081 to 51083; 51080 past 64 bits.
     static func rounded(
         _ value: BSONValue, place: BSONValue?, _ name: String, _ rule: FloatingPointRoundingRule
     ) throws(ServiceError) -> BSONValue {
         let number = try number(value, of: name, code: 51081)
         var places: Int64 = 0
         if let place {
-            guard let exact = try self.number(place, of: name, code: 51082).exactInt64 else {
+            guard let exact = try self.number(place, of: name, code: 16004).exactInt64 else {
+                if case .double(let double) = place, !double.isFinite {
+                    throw .mongo(31109, "Can't coerce out of range value \(NumberText.of(double)) to long")
+                }
                 throw .mongo(51082, "precision argument to  \(name) must be a integral value")
             }
             places = exact
@@ -143,6 +146,9 @@ enum NumericFunctions {
         guard decimal.isFinite, !decimal.isZero, estimate.isNormal else {
             return .decimal128(Decimal128(estimate))
         }
+        if let short = Decimal128(NumberText.of(estimate)), Decimal128.compare(short * short, decimal) == 0 {
+            return .decimal128(short)
+        }
         // Two steps of Newton's method take 16 digits to more than 34.
         let two = Decimal128(Int64(2))
         var root = Decimal128(fifteenDigits: estimate)
@@ -151,10 +157,10 @@ enum NumericFunctions {
     }
 
     /// `$exp`, `$sigmoid` and others that are defined everywhere.
-    static func apply(_ value: BSONValue, _ name: String, _ function: (Double) -> Double)
-        throws(ServiceError) -> BSONValue
-    {
-        let number = try number(value, of: name)
+    static func apply(
+        _ value: BSONValue, _ name: String, code: Int = 28765, _ function: (Double) -> Double
+    ) throws(ServiceError) -> BSONValue {
+        let number = try number(value, of: name, code: code)
         let result = function(number.doubleValue)
         return number.isDecimal ? .decimal128(Decimal128(fifteenDigits: result)) : .double(result)
     }
@@ -164,7 +170,7 @@ enum NumericFunctions {
     }
 
     static func sigmoid(_ value: BSONValue) throws(ServiceError) -> BSONValue {
-        try apply(value, "$sigmoid") { 1 / (1 + exp(-$0)) }
+        try apply(value, "$sigmoid", code: 14) { 1 / (1 + exp(-$0)) }
     }
 
     /// - Throws: ``ServiceError`` with server code 28766 at and below zero.

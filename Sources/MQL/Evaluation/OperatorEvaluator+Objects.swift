@@ -5,7 +5,10 @@ import Errors
 extension OperatorEvaluator {
     func object(_ op: ExpressionOperator, _ values: [BSONValue?]) throws(ServiceError) -> BSONValue {
         switch op {
-        case .mergeObjects: return try Self.merge(values)
+        case .mergeObjects:
+            // One array stands for its elements.
+            if values.count == 1, case .array(let elements)? = values[0] { return try Self.merge(elements) }
+            return try Self.merge(values)
         case .objectToArray: return try objectToArray(values[0])
         default: return try arrayToObject(values[0])
         }
@@ -58,6 +61,11 @@ extension OperatorEvaluator {
                 firstIsPair = false
                 entry = try keyValue(object)
             default:
+                if let firstIsPair {
+                    throw .mongo(
+                        firstIsPair ? 40396 : 40391,
+                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Now found: \(TypeName.of(element))")
+                }
                 throw .mongo(40398, "Unrecognised input type format for $arrayToObject: \(TypeName.of(element))")
             }
             fields.set(entry.key, entry.value)

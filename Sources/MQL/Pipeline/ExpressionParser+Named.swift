@@ -78,6 +78,15 @@ extension ExpressionParser {
             guard operands.count >= 2 else {
                 throw .mongo(17045, "$setEquals needs at least two arguments had: \(operands.count)")
             }
+            for operand in operands where operand.isConstant {
+                if case .array = operand { continue }
+                // MongoDB evaluates constants before it runs, and has a code of its own for them.
+                let value = try operand.evaluate(BSONDocument(), EvaluationContext(now: 0))
+                if value?.array == nil {
+                    throw .mongo(
+                        5_887_502, "All operands of $setEquals must be arrays. One argument is of type: \(TypeName.of(value))")
+                }
+            }
             return .call(op, operands)
         case .random:
             guard case .document(let document) = operand, document.isEmpty else {
@@ -131,7 +140,7 @@ extension ExpressionParser {
     ) throws(ServiceError) -> AggregationExpression {
         let setting = op == .setField
         let form = NamedForm(
-            required: [("field", 4_161_102), ("input", 4_161_109)] + (setting ? [("value", 4_161_103)] : []),
+            required: [("field", 4_161_102)] + (setting ? [("value", 4_161_103)] : []) + [("input", 4_161_109)],
             optional: [], notObject: 4_161_100, unknown: 4_161_101)
         let operands = try parseNamed(op.rawValue, operand, form, scope)
         guard let field = operands.first(where: { $0.name == "field" })?.expression else {
@@ -150,6 +159,8 @@ extension ExpressionParser {
             throw .mongo(
                 4_161_107,
                 "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(value))")
+        case .document, .array:
+            throw .mongo(4_161_106, "\(op.rawValue) requires 'field' to evaluate to a constant")
         default:
             if !field.isConstant {
                 throw .mongo(4_161_106, "\(op.rawValue) requires 'field' to evaluate to a constant")
