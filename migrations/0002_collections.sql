@@ -7,13 +7,6 @@
 -- administrators name are promoted to typed columns, which the database keeps up to date by itself.
 -- Source of the layout: reference/storage-study.md §8.
 
--- The owner makes the schemas and tables of collections on behalf of callers of ensure_collection.
-DO $$
-BEGIN
-    EXECUTE format('GRANT CREATE ON DATABASE %I TO tidegate_owner', current_database());
-END
-$$;
-
 -- Catalogue ---------------------------------------------------------------------------------------------
 
 CREATE TABLE tidegate.collections (
@@ -413,6 +406,20 @@ CREATE FUNCTION tidegate.safe_name(name text, is_schema boolean) RETURNS text
 COMMENT ON FUNCTION tidegate.safe_name(text, boolean) IS
     'A database''s or collection''s name as PostgreSQL can hold it: itself, or a prefix with a digest.';
 
+-- Owned by whoever migrates, normally the database's owner: the right to make schemas belongs to a database
+-- and is lost in a copy or a restored dump; ownership is not.
+CREATE FUNCTION tidegate.create_schema(name text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    EXECUTE format('CREATE SCHEMA %I AUTHORIZATION tidegate_owner', name);
+END
+$$;
+COMMENT ON FUNCTION tidegate.create_schema(text) IS 'Makes the schema of a database''s collections; for tidegate_owner alone.';
+REVOKE EXECUTE ON FUNCTION tidegate.create_schema(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tidegate.create_schema(text) TO tidegate_owner;
+
 CREATE FUNCTION tidegate.ensure_collection(database text, collection text) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
@@ -435,7 +442,7 @@ BEGIN
     IF FOUND THEN RETURN found_id; END IF;
 
     IF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = schema_text) THEN
-        EXECUTE format('CREATE SCHEMA %I', schema_text);
+        PERFORM tidegate.create_schema(schema_text);
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO tidegate_gateway, tidegate_admin, tidegate_readonly', schema_text);
         EXECUTE format('COMMENT ON SCHEMA %I IS %L', schema_text, 'Collections of the database ' || quote_literal(database));
     END IF;
