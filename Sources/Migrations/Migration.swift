@@ -26,7 +26,9 @@ public struct Migration: Sendable, Hashable {
             let number = Int(parts[0]), number > 0
         else {
             throw ServiceError(
-                .invalidSetting, "\(fileName) is no migration; such files are called NNNN_name.sql")
+                .invalidSetting,
+                "\(fileName) is no migration; such files are called NNNN_name.sql"
+            )
         }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw ServiceError(.invalidSetting, "\(fileName) is not UTF-8 text")
@@ -75,7 +77,8 @@ public struct Migration: Sendable, Hashable {
         for (left, right) in zip(sorted, sorted.dropFirst()) where left.number == right.number {
             throw ServiceError(
                 .invalidSetting,
-                "two migrations have number \(left.number): \(left.name) and \(right.name)")
+                "two migrations have number \(left.number): \(left.name) and \(right.name)"
+            )
         }
         return sorted
     }

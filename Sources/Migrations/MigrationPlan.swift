@@ -1,6 +1,8 @@
 public import Errors
 
-/// Which migrations are due: those available, set against those applied. Pure.
+/// Which migrations are due: those available, set against those applied.
+///
+/// Pure.
 public struct MigrationPlan: Sendable {
     /// What the database remembers of a migration.
     public struct Applied: Sendable, Hashable {
@@ -37,7 +39,9 @@ public struct MigrationPlan: Sendable {
         for row in applied.sorted(by: { $0.number < $1.number }) {
             let label = "\(row.number) (\(row.name))"
             guard let file = known[row.number] else {
-                faults.append("migration \(label) is applied but unknown: the database is newer than the program")
+                faults.append(
+                    "migration \(label) is applied but unknown: the database is newer than the program"
+                )
                 continue
             }
             if file.name != row.name {
@@ -52,7 +56,9 @@ public struct MigrationPlan: Sendable {
         }
         guard faults.isEmpty else {
             throw ServiceError(
-                .migrationDrift, "the database and the migrations disagree: " + faults.joined(separator: "; "))
+                .migrationDrift,
+                "the database and the migrations disagree: " + faults.joined(separator: "; ")
+            )
         }
         self.applied = applied.sorted { $0.number < $1.number }
         self.due = due

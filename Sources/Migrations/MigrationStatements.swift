@@ -4,8 +4,10 @@ import SQL
 enum MigrationStatements {
     static let tableExists: SQLFragment = "SELECT to_regclass('tidegate.migrations') IS NOT NULL"
 
-    /// Run before each migration, in its transaction. A migration may take long, and waits for others to
-    /// finish theirs; the lock's key is `tidegate` in ASCII.
+    /// Run before each migration, in its transaction.
+    ///
+    /// A migration may take long, and waits for others to finish theirs; the lock's key is `tidegate` in
+    /// ASCII.
     static let preparation: [SQLFragment] = [
         "SET LOCAL statement_timeout = 0",
         "SELECT pg_advisory_xact_lock(8388071107925202021)",
@@ -34,7 +36,8 @@ enum MigrationStatements {
 
     static func decode(_ rows: ResultSet) -> [MigrationPlan.Applied] {
         (0..<rows.rowCount).compactMap { row in
-            guard let number = rows.int(row, 0), let name = rows.text(row, 1), let checksum = rows.text(row, 2)
+            guard let number = rows.int(row, 0), let name = rows.text(row, 1),
+                let checksum = rows.text(row, 2)
             else { return nil }
             return MigrationPlan.Applied(number: number, name: name, checksum: checksum)
         }

@@ -24,7 +24,8 @@ public struct Migrator: Sendable {
     ///   when its SQL fails, which undoes that migration and leaves the earlier ones.
     @discardableResult
     public func migrate(
-        _ available: [Migration]? = nil, report: (Migration, Duration) -> Void = { _, _ in }
+        _ available: [Migration]? = nil,
+        report: (Migration, Duration) -> Void = { _, _ in }
     ) async throws(ServiceError) -> [Migration] {
         let available = try Self.resolve(available)
         var applied: [Migration] = []
@@ -61,7 +62,9 @@ public struct Migrator: Sendable {
                 for statement in MigrationStatements.preparation { _ = try await transaction.run(statement) }
                 let rows = try await transaction.run(MigrationStatements.applied)
                 let plan = try MigrationPlan(
-                    available: available, applied: MigrationStatements.decode(rows))
+                    available: available,
+                    applied: MigrationStatements.decode(rows)
+                )
                 guard let next = plan.due.first else { return nil as Migration? }
                 current = next
                 try await transaction.script(next.text)
@@ -81,7 +84,10 @@ public struct Migrator: Sendable {
         var details = ["migration": "\(migration.number)_\(migration.name)"]
         details["reason"] = error.postgresFailure?.description ?? error.message
         return ServiceError(
-            .internalServerError, "migration \(migration.number) (\(migration.name)) failed", details: details,
-            cause: error.cause ?? error)
+            .internalServerError,
+            "migration \(migration.number) (\(migration.name)) failed",
+            details: details,
+            cause: error.cause ?? error
+        )
     }
 }

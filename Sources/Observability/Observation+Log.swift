@@ -10,11 +10,13 @@ extension Observation {
         switch self {
         case .requestFinished(let method, let route, let status, let duration, let requestID):
             logger.log(
-                level: status >= 500 ? .warning : .debug, "request finished",
+                level: status >= 500 ? .warning : .debug,
+                "request finished",
                 metadata: [
                     "method": .string(method), "route": .string(route), "status": .stringConvertible(status),
                     "ms": .milliseconds(duration), "request_id": .string(requestID),
-                ])
+                ]
+            )
         case .internalError(let error, let requestID):
             var metadata: Logger.Metadata = [
                 "code": .string(error.code.rawValue), "message": .string(error.message),
@@ -24,13 +26,19 @@ extension Observation {
             logger.error("internal error", metadata: metadata)
         case .slowStatement(let sql, let duration):
             logger.warning(
-                "slow statement", metadata: ["sql": .string(sql), "ms": .milliseconds(duration)])
+                "slow statement",
+                metadata: ["sql": .string(sql), "ms": .milliseconds(duration)]
+            )
         case .unmappedSQLState(let state, let message):
             logger.error(
-                "unmapped SQLSTATE", metadata: ["sqlstate": .string(state), "message": .string(message)])
+                "unmapped SQLSTATE",
+                metadata: ["sqlstate": .string(state), "message": .string(message)]
+            )
         case .connectionOpened(let connections):
             logger.debug(
-                "database connection opened", metadata: ["connections": .stringConvertible(connections)])
+                "database connection opened",
+                metadata: ["connections": .stringConvertible(connections)]
+            )
         case .connectionLost(let reason):
             logger.warning("database connection lost", metadata: ["reason": .string(reason)])
         case .connectFailed(let reason, let attempt, let retryIn):
@@ -39,13 +47,15 @@ extension Observation {
                 metadata: [
                     "reason": .string(reason), "attempt": .stringConvertible(attempt),
                     "retry_ms": .milliseconds(retryIn),
-                ])
+                ]
+            )
         case .poolExhausted(let waiting, let connections):
             logger.warning(
                 "no database connection free",
                 metadata: [
                     "waiting": .stringConvertible(waiting), "connections": .stringConvertible(connections),
-                ])
+                ]
+            )
         case .statementCancelled(let sql):
             logger.info("statement cancelled", metadata: ["sql": .string(sql)])
         case .databaseNotice(let text):
@@ -56,10 +66,13 @@ extension Observation {
                 metadata: [
                     "number": .stringConvertible(number), "name": .string(name),
                     "ms": .milliseconds(duration),
-                ])
+                ]
+            )
         case .configurationReloaded(let app, let version):
             logger.notice(
-                "configuration reloaded", metadata: ["app": .string(app), "version": .string(version)])
+                "configuration reloaded",
+                metadata: ["app": .string(app), "version": .string(version)]
+            )
         case .configurationRefused(let app, let reason):
             logger.error("configuration refused", metadata: ["app": .string(app), "reason": .string(reason)])
         case .lifecycle(let part, let event):

@@ -44,7 +44,8 @@ final class ObservationMetrics: Sendable {
                 label: "tidegate_request_seconds",
                 dimensions: [
                     ("method", series.method), ("route", series.route), ("status", String(series.status)),
-                ])
+                ]
+            )
             timers[series] = made
             return made
         }

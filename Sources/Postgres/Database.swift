@@ -84,18 +84,26 @@ public final class Database: Sendable {
     ///   - statement: Prepared on first use in each session; its values travel apart from its text.
     ///   - plan: How the server plans it.
     ///   - deadline: When the caller loses interest.
+    /// - Returns: All rows, as text columns.
+    /// - Throws: As the type says.
     public func run(
-        _ statement: SQLFragment, plan: PlanMode = .custom, deadline: ContinuousClock.Instant
+        _ statement: SQLFragment,
+        plan: PlanMode = .custom,
+        deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> ResultSet {
         let job = StatementJob(
-            .statement(try EncodedStatement(statement), plan), deadline: Timeline.nanoseconds(deadline),
-            isPooled: true)
+            .statement(try EncodedStatement(statement), plan),
+            deadline: Timeline.nanoseconds(deadline),
+            isPooled: true
+        )
         return try await pool.outcome(of: job) { [pool] in pool.run(job, plan: plan) }
     }
 
     /// Runs one statement with the time it may take from now.
     public func run(
-        _ statement: SQLFragment, plan: PlanMode = .custom, within limit: Duration = .seconds(30)
+        _ statement: SQLFragment,
+        plan: PlanMode = .custom,
+        within limit: Duration = .seconds(30)
     ) async throws(ServiceError) -> ResultSet {
         try await run(statement, plan: plan, deadline: .now + limit)
     }
@@ -110,8 +118,11 @@ public final class Database: Sendable {
     ///   - isolation: What the transaction sees of others.
     ///   - deadline: For getting a connection and for every statement.
     ///   - body: Must not let the transaction escape.
+    /// - Returns: What `body` returned, once it is permanent.
+    /// - Throws: What `body` threw, or a `ServiceError` of the database's.
     public func transaction<Value: Sendable>(
-        isolation: Isolation = .readCommitted, deadline: ContinuousClock.Instant,
+        isolation: Isolation = .readCommitted,
+        deadline: ContinuousClock.Instant,
         _ body: (Transaction) async throws -> Value
     ) async throws -> Value {
         let limit = Timeline.nanoseconds(deadline)
@@ -131,7 +142,8 @@ public final class Database: Sendable {
 
     /// As ``transaction(isolation:deadline:_:)``, with the time it may take from now.
     public func transaction<Value: Sendable>(
-        isolation: Isolation = .readCommitted, within limit: Duration = .seconds(30),
+        isolation: Isolation = .readCommitted,
+        within limit: Duration = .seconds(30),
         _ body: (Transaction) async throws -> Value
     ) async throws -> Value {
         try await transaction(isolation: isolation, deadline: .now + limit, body)
@@ -151,11 +163,18 @@ public final class Database: Sendable {
     /// that a listener which loads everything on `.reconnected` misses nothing.
     ///
     /// - Parameter channels: Names as `NOTIFY` spells them.
+    /// - Returns: A stream that begins with `.reconnected`.
     public func notifications(_ channels: [String]) -> AsyncStream<Notification> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: Notification.self, bufferingPolicy: .bufferingNewest(1024))
+            of: Notification.self,
+            bufferingPolicy: .bufferingNewest(1024)
+        )
         let listener = NotificationListener(
-            channels: channels, settings: pool.settings, observer: pool.observer, continuation: continuation)
+            channels: channels,
+            settings: pool.settings,
+            observer: pool.observer,
+            continuation: continuation
+        )
         continuation.onTermination = { _ in listener.stop() }
         pool.whileOpen(listener)
         return stream
@@ -178,7 +197,8 @@ extension ServiceError {
 extension ConnectionPool {
     /// Waits for a job and turns its reply into rows on the caller's own thread.
     func outcome(
-        of job: StatementJob, start: @Sendable () -> Void
+        of job: StatementJob,
+        start: @Sendable () -> Void
     ) async throws(ServiceError) -> ResultSet {
         let begin = Timeline.now
         let outcome = await job.outcome(start: start) { [self] in withdraw($0) }

@@ -31,7 +31,9 @@ final class NotificationListener: Sendable {
     private let isStopped = Atomic(false)
 
     init(
-        channels: [String], settings: PostgresSettings, observer: Observer?,
+        channels: [String],
+        settings: PostgresSettings,
+        observer: Observer?,
         continuation: AsyncStream<Database.Notification>.Continuation
     ) {
         self.channels = channels
@@ -76,8 +78,11 @@ final class NotificationListener: Sendable {
                 let delay = full / 2 + Int.random(in: 0...(full / 2))
                 observer?.record(
                     .connectFailed(
-                        reason: "listener: \(error.cause ?? error)", attempt: attempt,
-                        retryIn: .milliseconds(delay)))
+                        reason: "listener: \(error.cause ?? error)",
+                        attempt: attempt,
+                        retryIn: .milliseconds(delay)
+                    )
+                )
                 _ = wait(for: nil, milliseconds: Int32(delay))
             }
         }
@@ -100,7 +105,9 @@ final class NotificationListener: Sendable {
                 tell(
                     .received(
                         channel: String(cString: notification.pointee.relname),
-                        payload: String(cString: notification.pointee.extra)))
+                        payload: String(cString: notification.pointee.extra)
+                    )
+                )
             }
         }
         return "stopped"

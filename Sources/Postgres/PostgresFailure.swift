@@ -23,8 +23,14 @@ public struct PostgresFailure: Error, Sendable, Equatable {
 
     /// A failure put together by hand; the reader of results fills all fields.
     public init(
-        sqlState: SQLState, message: String, detail: String? = nil, hint: String? = nil,
-        constraint: String? = nil, schema: String? = nil, table: String? = nil, column: String? = nil,
+        sqlState: SQLState,
+        message: String,
+        detail: String? = nil,
+        hint: String? = nil,
+        constraint: String? = nil,
+        schema: String? = nil,
+        table: String? = nil,
+        column: String? = nil,
         routine: String? = nil
     ) {
         self.sqlState = sqlState

@@ -19,52 +19,80 @@ extension SQLState {
             Translation(code: .mongoDBError, serverCode: .duplicateKey, message: "E11000 duplicate key error")
         case "57014":
             Translation(
-                code: .executionTimeLimitExceeded, serverCode: .maxTimeMSExpired,
-                message: "operation exceeded time limit")
+                code: .executionTimeLimitExceeded,
+                serverCode: .maxTimeMSExpired,
+                message: "operation exceeded time limit"
+            )
         case "40001", "40P01":
             Translation(
-                code: .mongoDBError, serverCode: .writeConflict,
+                code: .mongoDBError,
+                serverCode: .writeConflict,
                 message: "WriteConflict error: this operation conflicted with another operation. "
-                    + "Please retry your operation or multi-document transaction.")
+                    + "Please retry your operation or multi-document transaction."
+            )
         case "55P03":
             Translation(
-                code: .maintenanceInProgress, serverCode: nil, message: "the data is locked; try again")
+                code: .maintenanceInProgress,
+                serverCode: nil,
+                message: "the data is locked; try again"
+            )
         // Text that PostgreSQL cannot hold: NUL, unpaired surrogates, bytes that are not UTF-8.
         case "22021", "22P05":
             Translation(
-                code: .invalidParameter, serverCode: nil, message: "text holds characters that cannot be stored")
+                code: .invalidParameter,
+                serverCode: nil,
+                message: "text holds characters that cannot be stored"
+            )
         case "22P02", "22P03", "22032", "22023":
             Translation(code: .invalidParameter, serverCode: nil, message: "a value is malformed")
         case "22003", "22008", "22015":
             Translation(
-                code: .invalidParameter, serverCode: nil, message: "a value is out of range")
+                code: .invalidParameter,
+                serverCode: nil,
+                message: "a value is out of range"
+            )
         case "22012":
             Translation(code: .mongoDBError, serverCode: .badValue, message: "can't $divide by zero")
         case "2201B":
             Translation(
-                code: .mongoDBError, serverCode: ServerErrorCode(51091), message: "Regular expression is invalid")
+                code: .mongoDBError,
+                serverCode: ServerErrorCode(51091),
+                message: "Regular expression is invalid"
+            )
         case "54000", "54001", "54011", "54023":
             Translation(
-                code: .invalidParameter, serverCode: nil, message: "the operation is too large or too complex")
+                code: .invalidParameter,
+                serverCode: nil,
+                message: "the operation is too large or too complex"
+            )
         case "P0001":
             Translation(code: .invalidParameter, serverCode: nil, message: nil)
         case "57P01", "57P02", "57P03", "57P04", "57P05", "25P03":
             Translation(
-                code: .maintenanceInProgress, serverCode: nil,
-                message: "the database ended the connection; try again")
+                code: .maintenanceInProgress,
+                serverCode: nil,
+                message: "the database ended the connection; try again"
+            )
         case "25006":
             Translation(
-                code: .maintenanceInProgress, serverCode: nil, message: "the database accepts no writes now")
+                code: .maintenanceInProgress,
+                serverCode: nil,
+                message: "the database accepts no writes now"
+            )
         default:
             switch category {
             case "08":
                 Translation(
-                    code: .maintenanceInProgress, serverCode: nil,
-                    message: "the connection to the database was lost; try again")
+                    code: .maintenanceInProgress,
+                    serverCode: nil,
+                    message: "the connection to the database was lost; try again"
+                )
             case "53":
                 Translation(
-                    code: .maintenanceInProgress, serverCode: nil,
-                    message: "the database is out of resources; try again")
+                    code: .maintenanceInProgress,
+                    serverCode: nil,
+                    message: "the database is out of resources; try again"
+                )
             default: nil
             }
         }
@@ -78,7 +106,11 @@ extension PostgresFailure {
             return ServiceError(.internalServerError, "the database refused a statement", cause: self)
         }
         return ServiceError(
-            translation.code, translation.message ?? message, serverCode: translation.serverCode, cause: self)
+            translation.code,
+            translation.message ?? message,
+            serverCode: translation.serverCode,
+            cause: self
+        )
     }
 }
 

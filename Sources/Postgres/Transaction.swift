@@ -25,14 +25,19 @@ public final class Transaction: Sendable {
         self.deadline = deadline
     }
 
-    /// Runs one statement. After an error of the server every further statement fails, until the end.
+    /// Runs one statement.
+    ///
+    /// After an error of the server every further statement fails, until the end.
     public func run(
-        _ statement: SQLFragment, plan: PlanMode = .custom
+        _ statement: SQLFragment,
+        plan: PlanMode = .custom
     ) async throws(ServiceError) -> ResultSet {
         try await perform(.statement(try EncodedStatement(statement), plan))
     }
 
-    /// Runs the text of a file of SQL as a part of the transaction. For migration files; nothing else may use it.
+    /// Runs the text of a file of SQL as a part of the transaction.
+    ///
+    /// For migration files; nothing else may use it.
     public func script(_ text: String) async throws(ServiceError) {
         // The simple protocol cannot carry `BEGIN` in the same send without being parsed as one text.
         if phase.withLock({ $0 == .new }) { _ = try await perform(.command("SELECT 1")) }
@@ -66,12 +71,15 @@ public final class Transaction: Sendable {
         // The server answers `COMMIT` of a failed transaction with `ROLLBACK` and calls that a success.
         guard result?.commandTag == "COMMIT" else {
             throw ServiceError(
-                .internalServerError, "the transaction was undone because one of its statements had failed")
+                .internalServerError,
+                "the transaction was undone because one of its statements had failed"
+            )
         }
     }
 
-    /// Undoes everything; goes through even when the task is cancelled. If it cannot, the pool closes the
-    /// connection, which has the same effect.
+    /// Undoes everything; goes through even when the task is cancelled.
+    ///
+    /// If it cannot, the pool closes the connection, which has the same effect.
     func rollback() async {
         let wasBegun = phase.withLock { phase in
             defer { phase = .ended }

@@ -20,6 +20,7 @@ public struct SQLFragment: Sendable, Hashable {
         self.parts = parts
     }
 
+    /// Whether there is neither text nor a bind.
     public var isEmpty: Bool { parts.isEmpty }
 
     /// Appends another fragment.
@@ -33,6 +34,7 @@ public struct SQLFragment: Sendable, Hashable {
         }
     }
 
+    /// One fragment after the other.
     public static func + (left: SQLFragment, right: SQLFragment) -> SQLFragment {
         var sum = left
         sum += right
@@ -57,7 +59,9 @@ public struct SQLFragment: Sendable, Hashable {
     /// The text with numbered placeholders, and the binds in their order.
     public func rendered() -> (text: String, binds: [SQLValue]) {
         var text = ""
+        text.reserveCapacity(512)
         var binds: [SQLValue] = []
+        binds.reserveCapacity(parts.count / 2)
         for part in parts {
             switch part {
             case .text(let literal): text += literal
@@ -75,8 +79,10 @@ extension SQLFragment: ExpressibleByStringInterpolation {
     public struct StringInterpolation: StringInterpolationProtocol {
         var fragment = SQLFragment()
 
+        /// Called by the compiler; the capacities are estimates of no use here.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
+        /// Program text between interpolations.
         public mutating func appendLiteral(_ literal: String) {
             guard !literal.isEmpty else { return }
             fragment += SQLFragment(parts: [.text(literal)])
@@ -103,6 +109,7 @@ extension SQLFragment: ExpressibleByStringInterpolation {
         self.init(parts: [.text(value)])
     }
 
+    /// Called by the compiler for a literal with interpolations.
     public init(stringInterpolation: StringInterpolation) {
         self = stringInterpolation.fragment
     }

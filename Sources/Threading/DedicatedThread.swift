@@ -50,14 +50,17 @@ public final class DedicatedThread: SerialExecutor {
         let start = Unmanaged.passRetained(ThreadStart(name: String(name.prefix(15)), body: body))
         var thread = pthread_t()
         let status = pthread_create(
-            &thread, &attributes,
+            &thread,
+            &attributes,
             { context in
                 guard let context else { return nil }
                 let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
                 nameThisThread(start.name)
                 start.body()
                 return nil
-            }, start.toOpaque())
+            },
+            start.toOpaque()
+        )
         pthread_attr_destroy(&attributes)
         // Out of threads while a process composes itself: nothing sensible can follow.
         precondition(status == 0, "cannot start thread \(name): errno \(status)")
@@ -125,7 +128,9 @@ private final class Inbox: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// The next piece of work; nil once stopped and empty. Called by the one thread only.
+    /// The next piece of work; nil once stopped and empty.
+    ///
+    /// Called by the one thread only.
     func next() -> Work? {
         if let work = leaving.popFirst() { return work }
         pthread_mutex_lock(mutex)

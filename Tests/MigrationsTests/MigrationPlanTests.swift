@@ -38,7 +38,8 @@ struct MigrationPlanTests {
                 available: [try file(1, "new"), try file(2, "late")],
                 applied: [
                     .init(number: 1, name: "old", checksum: "x"), .init(number: 3, name: "c", checksum: "x"),
-                ])
+                ]
+            )
         }
         #expect(error?.code == .migrationDrift)
         for part in ["1 (old) is called new", "3 (c) is applied but unknown", "2 (late) comes before"] {
@@ -50,7 +51,8 @@ struct MigrationPlanTests {
     func takesChecksum() throws {
         #expect(
             try file(1, "a", "abc").checksum
-                == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+                == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        )
     }
 
     @Test("refuses other files", arguments: ["a.sql", "0001.sql", "x001_a.sql", "0000_a.sql", "_a.sql"])

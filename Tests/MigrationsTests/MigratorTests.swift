@@ -34,7 +34,8 @@ struct MigratorTests {
         #expect(error?.details["migration"] == "2_bad")
         #expect(error?.details["reason"]?.contains("nonsense") == true)
         let tables = try await TestDatabase.current.database.run(
-            "SELECT to_regclass('public.good') IS NOT NULL, to_regclass('public.bad') IS NULL")
+            "SELECT to_regclass('public.good') IS NOT NULL, to_regclass('public.bad') IS NULL"
+        )
         #expect(tables.bool(0, 0) == true)
         #expect(tables.bool(0, 1) == true)
         #expect(try await migrator.status([good, bad]).due == [bad])
@@ -54,7 +55,9 @@ struct MigratorTests {
     @Test("may be run by several gateways at once", .emptyPostgres)
     func runsTogether() async throws {
         let database = TestDatabase.current.database
-        let files = try (1...5).map { try file($0, "n", "CREATE TABLE public.t\($0) (); SELECT pg_sleep(0.02)") }
+        let files = try (1...5).map {
+            try file($0, "n", "CREATE TABLE public.t\($0) (); SELECT pg_sleep(0.02)")
+        }
         let applied = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 { group.addTask { try await Migrator(database: database).migrate(files).count } }
             return try await group.reduce(0, +)

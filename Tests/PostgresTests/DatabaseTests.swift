@@ -1,16 +1,19 @@
 import Errors
 import Observability
-@testable import Postgres
 import SQL
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Postgres
+
 @Suite("Database", .emptyPostgres)
 struct DatabaseTests {
     private var database: Database { TestDatabase.current.database }
 
-    private func pool(_ change: (inout PostgresSettings) -> Void = { _ in }, observer: Observer? = nil) -> Database {
+    private func pool(_ change: (inout PostgresSettings) -> Void = { _ in }, observer: Observer? = nil)
+        -> Database
+    {
         var settings = PostgresSettings(connectionString: TestDatabase.current.connectionString)
         change(&settings)
         return Database(settings: settings, observer: observer)
@@ -23,19 +26,32 @@ struct DatabaseTests {
             ("SELECT \(bind: .bool(true))", "t"), ("SELECT \(bind: .bool(false))", "f"),
             ("SELECT \(bind: .int(.min))", "-9223372036854775808"), ("SELECT \(bind: .int4(-7))", "-7"),
             ("SELECT \(bind: .double(0.1))", "0.1"), ("SELECT \(bind: .double(.infinity))", "Infinity"),
-            ("SELECT \(bind: .numeric("1234567890123456789012345678901234.50"))",
-                "1234567890123456789012345678901234.50"),
-            ("SELECT \(bind: .textArray(["a", "b\"c", "", "NULL", "{,}"]))::text", #"{a,"b\"c","","NULL","{,}"}"#),
-            ("SELECT \(bind: .textArray([]))::text", "{}"), ("SELECT \(bind: .int4Array([1, -2]))::text", "{1,-2}"),
+            (
+                "SELECT \(bind: .numeric("1234567890123456789012345678901234.50"))",
+                "1234567890123456789012345678901234.50"
+            ),
+            (
+                "SELECT \(bind: .textArray(["a", "b\"c", "", "NULL", "{,}"]))::text",
+                #"{a,"b\"c","","NULL","{,}"}"#
+            ),
+            ("SELECT \(bind: .textArray([]))::text", "{}"),
+            ("SELECT \(bind: .int4Array([1, -2]))::text", "{1,-2}"),
             ("SELECT \(bind: .intArray([.max]))::text", "{9223372036854775807}"),
-            ("SELECT \(bind: .jsonb(Array(#"{"b": 1.50, "a": [null]}"#.utf8)))::text", #"{"a": [null], "b": 1.50}"#),
+            (
+                "SELECT \(bind: .jsonb(Array(#"{"b": 1.50, "a": [null]}"#.utf8)))::text",
+                #"{"a": [null], "b": 1.50}"#
+            ),
             ("SELECT array_length(\(bind: .jsonbArray([Array("1".utf8), Array("{}".utf8)])), 1)", "2"),
             ("SELECT \(bind: .jsonpath("$.a ? (@ > 1)"))::text", #"$."a"?(@ > 1)"#),
             ("SELECT encode(\(bind: .bytes([0, 255, 39])), 'hex')", "00ff27"),
             ("SELECT \(bind: .timestamp(milliseconds: 0))::text", "1970-01-01 00:00:00+00"),
             ("SELECT \(bind: .timestamp(milliseconds: -1))::text", "1969-12-31 23:59:59.999+00"),
-            ("SELECT \(bind: .timestamp(milliseconds: 1_700_098_765_431))::text", "2023-11-16 01:39:25.431+00"),
-        ] as [(SQLFragment, String)])
+            (
+                "SELECT \(bind: .timestamp(milliseconds: 1_700_098_765_431))::text",
+                "2023-11-16 01:39:25.431+00"
+            ),
+        ] as [(SQLFragment, String)]
+    )
     func sendsTypes(statement: SQLFragment, expected: String) async throws {
         #expect(try await database.run(statement).text(0, 0) == expected)
     }
@@ -60,9 +76,11 @@ struct DatabaseTests {
         arguments: [
             "SELECT \(bind: .text("a\u{0}b"))::text", "SELECT \(bind: .jsonb(Array("\"\\u0000\"".utf8)))",
             "SELECT \(bind: .jsonb([0x22, 0xff, 0x22]))", "SELECT \(bind: .jsonb(Array("{".utf8)))",
-            "SELECT \(bind: .timestamp(milliseconds: .max))", "SELECT \(bind: .timestamp(milliseconds: .min))",
+            "SELECT \(bind: .timestamp(milliseconds: .max))",
+            "SELECT \(bind: .timestamp(milliseconds: .min))",
             "SELECT \(bind: .numeric("x"))", "SELECT \(bind: .numeric("1\u{0}2"))",
-        ] as [SQLFragment])
+        ] as [SQLFragment]
+    )
     func refusesBadValues(statement: SQLFragment) async throws {
         let error = await #expect(throws: ServiceError.self) { try await database.run(statement) }
         #expect(error?.code == .invalidParameter)
@@ -90,7 +108,8 @@ struct DatabaseTests {
         #expect(error?.code == .executionTimeLimitExceeded)
         #expect(begin.duration(to: .now) < .seconds(10))
         let left = try await database.run(
-            "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(33)' AND state = 'active'")
+            "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(33)' AND state = 'active'"
+        )
         #expect(left.int(0, 0) == 0)
     }
 
@@ -165,7 +184,9 @@ struct DatabaseTests {
     func carriesLarge() async throws {
         let big = String(repeating: "0123456789abcdef", count: 1 << 18)
         let rows = try await database.run(
-            "SELECT \(bind: .text(big))::text FROM generate_series(1, 3)", within: .seconds(60))
+            "SELECT \(bind: .text(big))::text FROM generate_series(1, 3)",
+            within: .seconds(60)
+        )
         #expect(rows.rowCount == 3)
         #expect(rows.text(2, 0)?.utf8.count == big.utf8.count)
     }
@@ -233,7 +254,8 @@ struct DatabaseTests {
         let state = try await database.run("SELECT pg_current_xact_id_if_assigned() IS NULL")
         #expect(state.bool(0, 0) == true)
         let count = try await database.run(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'")
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'"
+        )
         #expect(count.int(0, 0) == 0)
         await database.close()
     }
@@ -253,7 +275,8 @@ struct DatabaseTests {
         let lost = Mutex(0)
         let database = pool(
             { $0.maxConnections = 3 },
-            observer: Observer { if case .connectionLost = $0 { lost.withLock { $0 += 1 } } })
+            observer: Observer { if case .connectionLost = $0 { lost.withLock { $0 += 1 } } }
+        )
         let victim = Task { try await database.run("SELECT pg_sleep(20), 'victim'") }
         try await eventually {
             try await database.run(
@@ -273,7 +296,8 @@ struct DatabaseTests {
     @Test("says why a server cannot be used")
     func saysWhy() async throws {
         let nowhere = Database(
-            settings: PostgresSettings(connectionString: "host=/nonexistent dbname=x"))
+            settings: PostgresSettings(connectionString: "host=/nonexistent dbname=x")
+        )
         let error = await #expect(throws: ServiceError.self) { try await nowhere.check() }
         #expect(error?.code == .maintenanceInProgress)
         #expect(error?.details["reason"]?.contains("/nonexistent") == true)
@@ -284,9 +308,11 @@ struct DatabaseTests {
     @Test("refuses a database that is not UTF-8")
     func refusesEncoding() async throws {
         _ = try await database.run(
-            "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+            "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+        )
         let settings = PostgresSettings(
-            connectionString: try await TestCluster.shared.cluster().connectionString(database: "latin"))
+            connectionString: try await TestCluster.shared.cluster().connectionString(database: "latin")
+        )
         let latin = Database(settings: settings)
         let error = await #expect(throws: ServiceError.self) { try await latin.check() }
         #expect(error?.code == .invalidSetting)
@@ -308,7 +334,8 @@ struct DatabaseTests {
     @Test("runs scripts of many statements")
     func runsScripts() async throws {
         try await database.script(
-            "CREATE TABLE public.scripted (a int); INSERT INTO public.scripted VALUES (1), (2);")
+            "CREATE TABLE public.scripted (a int); INSERT INTO public.scripted VALUES (1), (2);"
+        )
         #expect(try await database.run("SELECT count(*) FROM public.scripted").int(0, 0) == 2)
         let error = await #expect(throws: ServiceError.self) {
             try await database.script("INSERT INTO public.scripted VALUES (3); SELECT nonsense")

@@ -18,7 +18,8 @@ struct NotificationTests {
             """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE application_name = 'tidegate listener' AND datname = current_database()
-            """)
+            """
+        )
         #expect(await heard.next() == .reconnected)
         _ = try await database.run("SELECT pg_notify('one', 'c')")
         #expect(await heard.next() == .received(channel: "one", payload: "c"))

@@ -69,7 +69,10 @@ struct PrivateClusterTests {
     func saysWhatIsClosed() async throws {
         let path = directory("closed")
         try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
         defer { try? FileManager.default.removeItem(atPath: path) }
         let error = await #expect(throws: ServiceError.self) {
             try await PrivateCluster(directory: path + "/inner", durability: .none).start()

@@ -1,6 +1,7 @@
 import Errors
-@testable import Postgres
 import Testing
+
+@testable import Postgres
 
 @Suite("SQLSTATE → error code")
 struct SQLStateTests {
@@ -13,7 +14,8 @@ struct SQLStateTests {
             ("08006", .maintenanceInProgress, nil), ("57P01", .maintenanceInProgress, nil),
             ("57P03", .maintenanceInProgress, nil), ("42601", .internalServerError, nil),
             ("XX000", .internalServerError, nil),
-        ] as [(String, ErrorCode, Int?)])
+        ] as [(String, ErrorCode, Int?)]
+    )
     func translates(state: String, code: ErrorCode, number: Int?) {
         let failure = PostgresFailure(sqlState: SQLState(state), message: "secret text")
         #expect(failure.serviceError.code == code)
@@ -31,7 +33,8 @@ struct SQLStateTests {
 
     @Test(
         "knows what is worth another attempt",
-        arguments: [("40001", true), ("40P01", true), ("23505", false), ("57014", false), ("26000", true)])
+        arguments: [("40001", true), ("40P01", true), ("23505", false), ("57014", false), ("26000", true)]
+    )
     func knowsRetryable(state: String, isRetryable: Bool) {
         #expect(PostgresFailure(sqlState: SQLState(state), message: "").isRetryable == isRetryable)
     }

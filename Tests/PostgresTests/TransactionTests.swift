@@ -73,7 +73,10 @@ struct TransactionTests {
     func undoesOnCancellation() async throws {
         let database = Database(
             settings: PostgresSettings(
-                connectionString: TestDatabase.current.connectionString, maxConnections: 1))
+                connectionString: TestDatabase.current.connectionString,
+                maxConnections: 1
+            )
+        )
         _ = try await database.run("CREATE TABLE public.cancelled (n int)")
         let task = Task {
             try await database.transaction { transaction in

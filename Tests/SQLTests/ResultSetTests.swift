@@ -4,12 +4,14 @@ import Testing
 @Suite("Result sets")
 struct ResultSetTests {
     private let rows = ResultSet(
-        columns: ["a", "b"], bytes: Array("12tx".utf8),
+        columns: ["a", "b"],
+        bytes: Array("12tx".utf8),
         cells: [
             .init(start: 0, length: 2), .init(start: 2, length: 1), .init(start: 3, length: 1),
             .init(start: 4, length: -1),
         ],
-        affectedRows: 2)
+        affectedRows: 2
+    )
 
     @Test("reads cells by row and column")
     func readsCells() {

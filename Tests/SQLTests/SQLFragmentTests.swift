@@ -42,7 +42,8 @@ struct SQLFragmentTests {
         arguments: [
             ("Item", #""Item""#), ("a\"b", #""a""b""#), ("a b;--", #""a b;--""#), ("na\u{0}me", #""name""#),
             ("größe", #""größe""#),
-        ])
+        ]
+    )
     func quotesNames(name: String, quoted: String) {
         #expect(SQLIdentifier(name).quoted == quoted)
     }

@@ -2,7 +2,8 @@ public import Testing
 
 /// Waits until a condition holds, looking again and again; fails the test after ten seconds.
 public func eventually(
-    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + .seconds(10)
     while try await !condition() {

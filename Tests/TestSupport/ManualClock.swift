@@ -6,8 +6,11 @@ public final class ManualClock: Clock {
     public struct Instant: InstantProtocol {
         var offset: Duration
 
+        /// The point that much later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// How much later another point is.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Whether one point comes before another.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
@@ -26,9 +29,12 @@ public final class ManualClock: Clock {
 
     private let state = Mutex(State())
 
+    /// A clock at zero.
     public init() {}
 
+    /// Where it stands.
     public var now: Instant { state.withLock(\.now) }
+    /// It can be moved by any amount.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// How many tasks sleep on the clock.
@@ -45,6 +51,7 @@ public final class ManualClock: Clock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
+    /// Waits until the clock has been moved to a point; throws when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.withLock { state in
             state.serial += 1

@@ -23,11 +23,14 @@ public struct PostgresTrait: SuiteTrait, TestTrait, TestScoping {
 
     /// Makes the database, lends it to the tests, and closes the pool.
     public func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let connectionString = try await TestCluster.shared.makeDatabase(migrated: isMigrated)
         let database = Database(
-            settings: PostgresSettings(connectionString: connectionString, maxConnections: 8))
+            settings: PostgresSettings(connectionString: connectionString, maxConnections: 8)
+        )
         let scope = TestDatabase(database: database, connectionString: connectionString)
         do {
             try await TestDatabase.$inScope.withValue(scope) { try await function() }

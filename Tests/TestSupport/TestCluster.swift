@@ -34,6 +34,8 @@ public actor TestCluster {
     /// A new database; returns its connection string.
     ///
     /// - Parameter migrated: Whether it has been through the migrations, or is empty.
+    /// - Returns: A connection string for its superuser.
+    /// - Throws: What starting the cluster or migrating throws.
     public func makeDatabase(migrated: Bool) async throws -> String {
         let cluster = try await cluster()
         if migrated { try await prepareTemplate(cluster) }
@@ -41,7 +43,9 @@ public actor TestCluster {
         let name = "test_\(serial)"
         let source = migrated ? "migrated" : "template0"
         try await administer(
-            cluster, "CREATE DATABASE \(SQLIdentifier(name)) TEMPLATE \(SQLIdentifier(source))")
+            cluster,
+            "CREATE DATABASE \(SQLIdentifier(name)) TEMPLATE \(SQLIdentifier(source))"
+        )
         return cluster.connectionString(database: name)
     }
 
@@ -51,7 +55,10 @@ public actor TestCluster {
             try await self.administer(cluster, "CREATE DATABASE migrated TEMPLATE template0")
             let database = Database(
                 settings: PostgresSettings(
-                    connectionString: cluster.connectionString(database: "migrated"), maxConnections: 1))
+                    connectionString: cluster.connectionString(database: "migrated"),
+                    maxConnections: 1
+                )
+            )
             try await Migrator(database: database).migrate()
             // A template must have no session; the server may notice the end of ours a little later.
             await database.close()
@@ -63,7 +70,10 @@ public actor TestCluster {
     private func administer(_ cluster: PrivateCluster, _ statement: SQLFragment) async throws {
         let database = Database(
             settings: PostgresSettings(
-                connectionString: cluster.connectionString(database: "postgres"), maxConnections: 1))
+                connectionString: cluster.connectionString(database: "postgres"),
+                maxConnections: 1
+            )
+        )
         var patience = 100
         while try await isInUse(database, statement, mayFail: patience > 0) {
             patience -= 1

@@ -169,7 +169,9 @@ struct ConnectionState: @unchecked Sendable {
         return .nothing
     }
 
-    private mutating func take(_ result: WireResult, status: ExecStatusType, into pending: inout Pending) -> Bool {
+    private mutating func take(_ result: WireResult, status: ExecStatusType, into pending: inout Pending)
+        -> Bool
+    {
         switch status {
         case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: return false
         case PGRES_PIPELINE_ABORTED: break

@@ -34,12 +34,18 @@ struct EncodedStatement: Sendable {
             let start = bytes.count
             let isNull = try bind.write(to: &bytes)
             guard bytes.count < 1 << 30 else {
-                throw ServiceError(.invalidParameter, "the operation's values are too large for one statement")
+                throw ServiceError(
+                    .invalidParameter,
+                    "the operation's values are too large for one statement"
+                )
             }
             values.append(
                 Value(
-                    offset: Int32(start), length: isNull ? -1 : Int32(bytes.count - start),
-                    isBinary: bind.travelsBinary))
+                    offset: Int32(start),
+                    length: isNull ? -1 : Int32(bytes.count - start),
+                    isBinary: bind.travelsBinary
+                )
+            )
             if !bind.travelsBinary { bytes.append(0) }
         }
     }
@@ -68,8 +74,11 @@ struct EncodedStatement: Sendable {
                         preconditionFailure("an allocation of at least one element has an address")
                     }
                     return body(
-                        Int32(count), UnsafePointer(pointerBase), UnsafePointer(numberBase),
-                        UnsafePointer(numberBase + count))
+                        Int32(count),
+                        UnsafePointer(pointerBase),
+                        UnsafePointer(numberBase),
+                        UnsafePointer(numberBase + count)
+                    )
                 }
             }
         }

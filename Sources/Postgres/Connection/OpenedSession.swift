@@ -16,7 +16,9 @@ struct OpenedSession: ~Copyable {
     ///   - extra: Commands in the same round trip.
     ///   - alone: A command that must not share its transaction, as `CREATE DATABASE`.
     init(
-        _ settings: PostgresSettings, extra: [String] = [], alone: String? = nil
+        _ settings: PostgresSettings,
+        extra: [String] = [],
+        alone: String? = nil
     ) throws(ServiceError) {
         guard let handle = Self.connect(settings) else {
             throw .connectionLost("out of memory")
@@ -69,7 +71,9 @@ struct OpenedSession: ~Copyable {
         let version = PQserverVersion(handle)
         guard version >= 150_000 else {
             throw ServiceError(
-                .invalidSetting, "PostgreSQL 15 or newer is needed; the server is \(version / 10000)")
+                .invalidSetting,
+                "PostgreSQL 15 or newer is needed; the server is \(version / 10000)"
+            )
         }
         let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? "unknown"
         guard encoding == "UTF8" else {
@@ -98,7 +102,9 @@ struct OpenedSession: ~Copyable {
         let reason = PQerrorMessage(handle).map { String(cString: $0) } ?? "unknown reason"
         let line = reason.split(separator: "\n").joined(separator: " ")
         return ServiceError(
-            .maintenanceInProgress, "the database cannot be reached",
-            cause: PostgresFailure(sqlState: .connectionFailure, message: line))
+            .maintenanceInProgress,
+            "the database cannot be reached",
+            cause: PostgresFailure(sqlState: .connectionFailure, message: line)
+        )
     }
 }

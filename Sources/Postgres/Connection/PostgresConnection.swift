@@ -13,11 +13,16 @@ import Threading
 /// A job ends when the reply to its last `Sync` has been read. While a cancel request is on its way the job is
 /// held back, because the request names the session and not the statement, and would hit the next one.
 final class PostgresConnection: ReactorClient {
-    /// Who is told what becomes of jobs and connections. All calls come without any lock held.
+    /// Who is told what becomes of jobs and connections.
+    ///
+    /// All calls come without any lock held.
     protocol Owner: AnyObject, Sendable {
         /// The job is done and the connection free for the next; the owner resumes the caller.
         func connection(
-            _ connection: PostgresConnection, finished job: StatementJob, _ outcome: StatementJob.Outcome)
+            _ connection: PostgresConnection,
+            finished job: StatementJob,
+            _ outcome: StatementJob.Outcome
+        )
         /// The session is gone; the job in hand, if any, has been failed.
         func connection(_ connection: PostgresConnection, lost reason: String)
         /// The server was asked to stop a statement.
@@ -34,8 +39,12 @@ final class PostgresConnection: ReactorClient {
 
     /// Takes over an open, checked session and has the reactor watch it.
     init(
-        _ session: consuming OpenedSession, slot: Int, owner: any Owner, reactor: Reactor,
-        cancelThread: DedicatedThread, settings: PostgresSettings
+        _ session: consuming OpenedSession,
+        slot: Int,
+        owner: any Owner,
+        reactor: Reactor,
+        cancelThread: DedicatedThread,
+        settings: PostgresSettings
     ) {
         self.slot = slot
         self.owner = owner
@@ -52,9 +61,13 @@ final class PostgresConnection: ReactorClient {
     /// Whether no transaction is open, so that the next caller may have the connection.
     var isClean: Bool { state.withLock { $0.isClean } }
 
-    /// Sends a job. What becomes of it is told to the owner, perhaps before this returns.
+    /// Sends a job.
     ///
-    /// - Parameter begin: A command that opens a transaction, sent in front.
+    /// What becomes of it is told to the owner, perhaps before this returns.
+    ///
+    /// - Parameters:
+    ///   - job: What to send; there must be no other one in hand.
+    ///   - begin: A command that opens a transaction, sent in front.
     func submit(_ job: StatementJob, begin: String? = nil) {
         guard job.begin(on: self) else {
             return owner.connection(self, finished: job, .failure(.interrupted))
@@ -84,7 +97,9 @@ final class PostgresConnection: ReactorClient {
         if let request { send(request, for: job) }
     }
 
-    /// Ends the session. A job in hand fails.
+    /// Ends the session.
+    ///
+    /// A job in hand fails.
     func close() {
         finish(state.withLock { dismantle(&$0) }, .failure(.connectionLost("the pool was closed")))
     }

@@ -90,7 +90,8 @@ extension SQLValue {
     private static func timestamp(_ milliseconds: Int64) throws(ServiceError) -> Int64 {
         let (shifted, tooEarly) = milliseconds.subtractingReportingOverflow(946_684_800_000)
         let (micros, tooFar) = shifted.multipliedReportingOverflow(by: 1000)
-        guard !tooEarly, !tooFar, (-211_813_488_000_000_000..<9_223_371_331_200_000_000).contains(micros) else {
+        guard !tooEarly, !tooFar, (-211_813_488_000_000_000..<9_223_371_331_200_000_000).contains(micros)
+        else {
             throw ServiceError(.invalidParameter, "a date is out of the range that can be stored")
         }
         return micros

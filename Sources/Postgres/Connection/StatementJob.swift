@@ -44,13 +44,17 @@ final class StatementJob: Sendable {
         }
     }
 
-    /// Starts the work and waits for its outcome. Cancelling the task cancels the statement at the server.
+    /// Starts the work and waits for its outcome.
+    ///
+    /// Cancelling the task cancels the statement at the server.
     ///
     /// - Parameters:
     ///   - start: Hands the job to a pool or connection, which finishes it exactly once.
     ///   - withdraw: Takes the job out of the queue; answers whether it was there.
+    /// - Returns: The reply, or the error that callers see.
     func outcome(
-        start: @Sendable () -> Void, withdraw: @escaping @Sendable (StatementJob) -> Bool
+        start: @Sendable () -> Void,
+        withdraw: @escaping @Sendable (StatementJob) -> Bool
     ) async -> Outcome {
         await withTaskCancellationHandler {
             await waiting(start: start)
@@ -80,7 +84,9 @@ final class StatementJob: Sendable {
         }
     }
 
-    /// Resumes the caller. A second call does nothing, so that a race of loss and cancellation is harmless.
+    /// Resumes the caller.
+    ///
+    /// A second call does nothing, so that a race of loss and cancellation is harmless.
     func finish(_ outcome: Outcome) {
         let continuation = progress.withLock { progress in
             progress.connection = nil
@@ -106,13 +112,19 @@ extension ServiceError {
     /// The caller left or its time was over before the statement was sent.
     static var interrupted: ServiceError {
         ServiceError(
-            .executionTimeLimitExceeded, "operation was interrupted", serverCode: .maxTimeMSExpired)
+            .executionTimeLimitExceeded,
+            "operation was interrupted",
+            serverCode: .maxTimeMSExpired
+        )
     }
 
     /// The deadline passed.
     static var deadlineExceeded: ServiceError {
         ServiceError(
-            .executionTimeLimitExceeded, "operation exceeded time limit", serverCode: .maxTimeMSExpired)
+            .executionTimeLimitExceeded,
+            "operation exceeded time limit",
+            serverCode: .maxTimeMSExpired
+        )
     }
 
     /// The connection broke under the statement; whether it took effect is not known.

@@ -37,7 +37,8 @@ final class WireResult: @unchecked Sendable {
                 let length = PQgetlength(handle, row, column)
                 let isNull = length == 0 && PQgetisnull(handle, row, column) == 1
                 cells.append(
-                    ResultSet.Cell(start: Int32(truncatingIfNeeded: total), length: isNull ? -1 : length))
+                    ResultSet.Cell(start: Int32(truncatingIfNeeded: total), length: isNull ? -1 : length)
+                )
                 total += Int(length)
             }
         }
@@ -49,7 +50,8 @@ final class WireResult: @unchecked Sendable {
             for row in 0..<rowCount {
                 for column in 0..<columnCount {
                     let length = Int(cells[cell].length)
-                    if length > 0, let source = PQgetvalue(handle, row, column), let base = buffer.baseAddress {
+                    if length > 0, let source = PQgetvalue(handle, row, column), let base = buffer.baseAddress
+                    {
                         UnsafeMutableRawPointer(base + Int(cells[cell].start))
                             .copyMemory(from: source, byteCount: length)
                     }
@@ -86,7 +88,13 @@ final class WireResult: @unchecked Sendable {
         return PostgresFailure(
             sqlState: field("C").map(SQLState.init) ?? .connectionFailure,
             message: field("M") ?? PQresultErrorMessage(handle).map { String(cString: $0) } ?? "",
-            detail: field("D"), hint: field("H"), constraint: field("n"), schema: field("s"),
-            table: field("t"), column: field("c"), routine: field("R"))
+            detail: field("D"),
+            hint: field("H"),
+            constraint: field("n"),
+            schema: field("s"),
+            table: field("t"),
+            column: field("c"),
+            routine: field("R")
+        )
     }
 }

@@ -33,11 +33,15 @@ final class ConnectionPool: Sendable {
         self.observer = observer
         reactors = (0..<max(1, settings.ioThreads)).map { Reactor(name: "pg-io-\($0)") }
         let limits = PoolStateMachine<Waiter>.Limits(
-            maxConnections: settings.maxConnections, maxWaiting: settings.maxWaiting)
+            maxConnections: settings.maxConnections,
+            maxWaiting: settings.maxWaiting
+        )
         inner = Mutex(
             Inner(
                 machine: PoolStateMachine(limits: limits, tags: 2),
-                connections: Array(repeating: nil, count: max(1, settings.maxConnections))))
+                connections: Array(repeating: nil, count: max(1, settings.maxConnections))
+            )
+        )
         reactors[0].add(timersOf: self)
     }
 
@@ -127,9 +131,13 @@ final class ConnectionPool: Sendable {
     var health: Database.Health {
         inner.withLock { inner in
             Database.Health(
-                open: inner.machine.openCount, idle: inner.machine.idleCount,
-                leased: inner.machine.leasedCount, waiting: inner.machine.waitingCount,
-                failedAttempts: inner.machine.failureCount, lastFailure: inner.lastFailure)
+                open: inner.machine.openCount,
+                idle: inner.machine.idleCount,
+                leased: inner.machine.leasedCount,
+                waiting: inner.machine.waitingCount,
+                failedAttempts: inner.machine.failureCount,
+                lastFailure: inner.lastFailure
+            )
         }
     }
 
@@ -156,8 +164,13 @@ final class ConnectionPool: Sendable {
             do throws(ServiceError) {
                 let session = try OpenedSession(self.settings)
                 let connection = PostgresConnection(
-                    session, slot: place, owner: self, reactor: self.reactors[place % self.reactors.count],
-                    cancelThread: self.cancelThread, settings: self.settings)
+                    session,
+                    slot: place,
+                    owner: self,
+                    reactor: self.reactors[place % self.reactors.count],
+                    cancelThread: self.cancelThread,
+                    settings: self.settings
+                )
                 self.opened(connection)
             } catch {
                 self.failedToOpen(place, error)
@@ -183,12 +196,16 @@ final class ConnectionPool: Sendable {
         let (delay, attempt, closers) = inner.withLock { inner in
             inner.lastFailure = error
             let delay = inner.machine.failedToOpen(
-                place, now: Timeline.now, jitter: Double.random(in: 0...1))
+                place,
+                now: Timeline.now,
+                jitter: Double.random(in: 0...1)
+            )
             return (delay, inner.machine.failureCount, inner.takeClosersIfDrained())
         }
         let reason = String(describing: error.cause ?? error)
         observer?.record(
-            .connectFailed(reason: reason, attempt: attempt, retryIn: .nanoseconds(delay ?? 0)))
+            .connectFailed(reason: reason, attempt: attempt, retryIn: .nanoseconds(delay ?? 0))
+        )
         for closer in closers { closer.resume() }
         if let delay { reactors[0].look(by: Timeline.now + delay) }
     }
@@ -260,7 +277,9 @@ extension ConnectionPool.Inner {
 
 extension ConnectionPool: PostgresConnection.Owner {
     func connection(
-        _ connection: PostgresConnection, finished job: StatementJob, _ outcome: StatementJob.Outcome
+        _ connection: PostgresConnection,
+        finished job: StatementJob,
+        _ outcome: StatementJob.Outcome
     ) {
         // The server gets its next statement before the last caller its answer.
         if job.isPooled { release(connection) }
@@ -291,7 +310,8 @@ extension ConnectionPool: ReactorClient {
             waiter.fail(
                 waiter.deadline <= now
                     ? .deadlineExceeded
-                    : failure ?? .poolExhausted("the database is busy; try again"))
+                    : failure ?? .poolExhausted("the database is busy; try again")
+            )
         }
         return inner.withLock { $0.machine.nextTimer }
     }

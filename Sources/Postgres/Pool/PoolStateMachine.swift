@@ -64,7 +64,9 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
 
     /// An empty pool.
     ///
-    /// - Parameter tags: How many kinds of connections callers prefer between.
+    /// - Parameters:
+    ///   - limits: The bounds.
+    ///   - tags: How many kinds of connections callers prefer between.
     init(limits: Limits, tags: Int = 1) {
         self.limits = limits
         places = Array(repeating: .empty, count: max(1, limits.maxConnections))
@@ -109,7 +111,10 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
 
     /// A connection could not be opened.
     ///
-    /// - Parameter jitter: Between 0 and 1; spreads the attempts of several gateways.
+    /// - Parameters:
+    ///   - place: Where it was to be.
+    ///   - now: The time.
+    ///   - jitter: Between 0 and 1; spreads the attempts of several gateways.
     /// - Returns: The distance to the next attempt, in nanoseconds; nil when nobody needs one.
     mutating func failedToOpen(_ place: Int, now: Int64, jitter: Double) -> Int64? {
         places[place] = .empty
@@ -132,7 +137,9 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
         isDraining || queue.isEmpty ? nil : placeToOpen()
     }
 
-    /// Time has passed: who has waited too long. Connecting may be due again: see ``grow()``.
+    /// Time has passed: who has waited too long.
+    ///
+    /// Connecting may be due again: see ``grow()``.
     mutating func elapsed(now: Int64) -> [Waiter] {
         var expired: [Waiter] = []
         if queue.contains(where: { $0.expiry <= now }) {
@@ -150,8 +157,9 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Takes in nobody new. Returns who waited and which idle connections to close; leased ones are closed as
-    /// they come back.
+    /// Takes in nobody new.
+    ///
+    /// Returns who waited and which idle connections to close; leased ones are closed as they come back.
     mutating func drain() -> (waiters: [Waiter], closing: [Int]) {
         isDraining = true
         retryAt = nil
@@ -185,7 +193,9 @@ struct PoolStateMachine<Waiter: Sendable>: Sendable {
             let better = queue.prefix(Self.reach).firstIndex(where: { $0.tag == tag })
         {
             let chosen = queue[better]
-            for index in stride(from: better, to: queue.startIndex, by: -1) { queue[index] = queue[index - 1] }
+            for index in stride(from: better, to: queue.startIndex, by: -1) {
+                queue[index] = queue[index - 1]
+            }
             queue[queue.startIndex] = chosen
             queue[queue.startIndex + 1].skips += 1
         }

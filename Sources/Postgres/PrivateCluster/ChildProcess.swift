@@ -12,6 +12,7 @@ final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - command: Path and arguments.
     ///   - log: The file to which output and errors are appended.
+    /// - Throws: `invalidSetting` when the program cannot be run.
     init(_ command: [String], log: String) throws(ServiceError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -33,20 +34,25 @@ final class ChildProcess: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+        )
 
         var arguments = command.map { strdup($0) }
         defer { for argument in arguments { free(argument) } }
         arguments.append(nil)
         // Locale and time zone come from the command line, and `PG…` of the user's shell must not leak in.
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-        var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=" + path), strdup("LC_ALL=C.UTF-8"), nil]
+        var environment: [UnsafeMutablePointer<CChar>?] = [
+            strdup("PATH=" + path), strdup("LC_ALL=C.UTF-8"), nil,
+        ]
         defer { for variable in environment { free(variable) } }
         var id = pid_t()
         let status = posix_spawn(&id, command[0], &actions, &attributes, &arguments, &environment)
         guard status == 0 else {
             throw ServiceError(
-                .invalidSetting, "cannot run \(command[0]): \(String(cString: strerror(status)))")
+                .invalidSetting,
+                "cannot run \(command[0]): \(String(cString: strerror(status)))"
+            )
         }
         self.id = id
     }

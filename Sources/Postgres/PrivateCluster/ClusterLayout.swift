@@ -79,12 +79,14 @@ struct ClusterLayout: Sendable {
             var status = stat()
             let isOpen =
                 stat(path, &status) == 0
-                && (status.st_mode & S_IXOTH != 0 || (status.st_uid == owner.user && status.st_mode & S_IXUSR != 0))
+                && (status.st_mode & S_IXOTH != 0
+                    || (status.st_uid == owner.user && status.st_mode & S_IXUSR != 0))
             guard isOpen else {
                 throw ServiceError(
                     .invalidSetting,
                     "PostgreSQL runs as user \(owner.name), which may not enter \(path); "
-                        + "choose another data directory or run chmod o+x \(path)")
+                        + "choose another data directory or run chmod o+x \(path)"
+                )
             }
             guard let slash = path.lastIndex(of: "/") else { return }
             path = String(path[..<slash])
@@ -92,7 +94,9 @@ struct ClusterLayout: Sendable {
     }
 
     private static func make(
-        _ path: String, owner: ServerAccount?, mode: mode_t = 0o755
+        _ path: String,
+        owner: ServerAccount?,
+        mode: mode_t = 0o755
     ) throws(ServiceError) {
         var built = ""
         for part in path.split(separator: "/") {
@@ -102,7 +106,9 @@ struct ClusterLayout: Sendable {
             }
         }
         var status = stat()
-        guard (mode == 0o755 ? stat(path, &status) : lstat(path, &status)) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard (mode == 0o755 ? stat(path, &status) : lstat(path, &status)) == 0,
+            status.st_mode & S_IFMT == S_IFDIR
+        else {
             throw ServiceError(.invalidSetting, "\(path) is not a directory")
         }
         if let owner, status.st_uid != owner.user {

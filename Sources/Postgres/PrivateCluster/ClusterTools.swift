@@ -18,26 +18,38 @@ struct ClusterTools: Sendable {
             throw ServiceError(
                 .invalidSetting,
                 "PostgreSQL's programs were not found in /usr/lib/postgresql or on PATH; "
-                    + "on Debian: apt-get install postgresql")
+                    + "on Debian: apt-get install postgresql"
+            )
         }
         let setpriv = onPath("setpriv").map { $0 + "/setpriv" }
         guard geteuid() == 0 else { return ClusterTools(binaries: binaries, account: nil, setpriv: setpriv) }
         guard let entry = getpwnam("postgres") else {
             throw ServiceError(
-                .invalidSetting, "PostgreSQL refuses to run as root, and there is no user postgres to run it as")
+                .invalidSetting,
+                "PostgreSQL refuses to run as root, and there is no user postgres to run it as"
+            )
         }
         guard setpriv != nil else {
             throw ServiceError(
-                .invalidSetting, "setpriv (util-linux) is needed to run PostgreSQL as user postgres")
+                .invalidSetting,
+                "setpriv (util-linux) is needed to run PostgreSQL as user postgres"
+            )
         }
         let account = ServerAccount(
-            name: "postgres", user: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
+            name: "postgres",
+            user: entry.pointee.pw_uid,
+            group: entry.pointee.pw_gid
+        )
         return ClusterTools(binaries: binaries, account: account, setpriv: setpriv)
     }
 
     /// A command line for one of the programs.
     ///
-    /// - Parameter endsWithUs: Whether the kernel is to interrupt it when the thread that starts it ends.
+    /// - Parameters:
+    ///   - program: Its name in ``binaries``.
+    ///   - arguments: Its arguments.
+    ///   - endsWithUs: Whether the kernel is to interrupt it when the thread that starts it ends.
+    /// - Returns: Path and arguments for ``ChildProcess``.
     func command(_ program: String, _ arguments: [String], endsWithUs: Bool) -> [String] {
         var line: [String] = []
         if let setpriv {

@@ -14,14 +14,18 @@ final class DirectoryLock: Sendable {
         let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
         guard file >= 0 else {
             throw ServiceError(
-                .invalidSetting, "cannot open \(path): \(String(cString: strerror(errno)))")
+                .invalidSetting,
+                "cannot open \(path): \(String(cString: strerror(errno)))"
+            )
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             let owner = Self.readOwner(file)
             close(file)
             throw ServiceError(
-                .invalidSetting, "another tidegate\(owner) is already running on this data directory",
-                details: ["lock": path])
+                .invalidSetting,
+                "another tidegate\(owner) is already running on this data directory",
+                details: ["lock": path]
+            )
         }
         _ = ftruncate(file, 0)
         let text = "\(getpid())\n"

@@ -92,7 +92,9 @@ public final class PrivateCluster: Sendable {
         if !layout.isInitialized { try initialize(tools) }
         layout.trimLog()
         let process = try ChildProcess(
-            tools.command("postgres", serverArguments, endsWithUs: true), log: layout.logFile)
+            tools.command("postgres", serverArguments, endsWithUs: true),
+            log: layout.logFile
+        )
         do throws(ServiceError) {
             try waitUntilReady(process)
             try create(database)
@@ -112,7 +114,9 @@ public final class PrivateCluster: Sendable {
         ]
         if durability == .none { arguments.append("--no-sync") }
         let initdb = try ChildProcess(
-            tools.command("initdb", arguments, endsWithUs: true), log: layout.logFile)
+            tools.command("initdb", arguments, endsWithUs: true),
+            log: layout.logFile
+        )
         guard initdb.waitForEnd() == 0 else { throw failure("initdb failed") }
         try layout.adoptFresh()
     }
@@ -133,7 +137,9 @@ public final class PrivateCluster: Sendable {
         let end = Timeline.adding(.seconds(60), to: Timeline.now)
         while true {
             do throws(ServiceError) {
-                _ = try OpenedSession(PostgresSettings(connectionString: connectionString(database: "postgres")))
+                _ = try OpenedSession(
+                    PostgresSettings(connectionString: connectionString(database: "postgres"))
+                )
                 return
             } catch {
                 guard error.code == .maintenanceInProgress else { throw error }
@@ -157,7 +163,10 @@ public final class PrivateCluster: Sendable {
 
     private func failure(_ message: String) -> ServiceError {
         ServiceError(
-            .internalServerError, "\(message); see \(layout.logFile)", details: ["log": layout.logTail()])
+            .internalServerError,
+            "\(message); see \(layout.logFile)",
+            details: ["log": layout.logTail()]
+        )
     }
 }
 
