@@ -86,7 +86,7 @@ enum AccumulatorState {
             guard let value, !value.isNullish else { return }
             guard case .document(let object) = value else {
                 throw .mongo(
-                    40400, "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))")
+                    5_911_200, "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))")
             }
             try memory.add(object)
             for field in object { fields.set(field.key, field.value) }

@@ -165,7 +165,9 @@ enum Conversion {
         case .bool(let flag): return String(flag)
         case .int32, .int64, .double, .decimal128: return NumericValue(value)?.text ?? ""
         case .objectID(let id): return id.hex
-        case .date(let milliseconds): return DateText.iso(milliseconds)
+        case .date(let milliseconds):
+            return try DateText.formatted(
+                DateFields(local: milliseconds), offset: 0, format: "%Y-%m-%dT%H:%M:%S.%LZ")
         case .binary(let binary) where binary.subtype == 4 && binary.bytes.count == 16:
             return BinaryText.uuid(binary.bytes)
         default: throw unsupported(value, .string)

@@ -77,8 +77,7 @@ enum DateText {
             let minutes = offset / 60_000
             return "\(minutes < 0 ? "-" : "+")\(padded(abs(minutes) / 60, 2))\(padded(abs(minutes) % 60, 2))"
         case "Z":
-            let minutes = offset / 60_000
-            return "\(minutes < 0 ? "-" : "+")\(padded(abs(minutes), 3))"
+            return String(offset / 60_000)
         default: throw .mongo(18536, "Invalid format character '%\(directive)' in format string")
         }
     }

@@ -32,7 +32,7 @@ struct DateTextParser {
     /// Milliseconds since 1970, or nil when the text does not fit.
     ///
     /// - Parameter zone: The zone of a text that names none; nil is UTC. A text that names its own
-    ///   beside a given one does not fit.
+    ///   beside a given one other than UTC does not fit.
     static func parse(_ text: String, format: String?, zone: TimeZoneRule?) throws(ServiceError) -> Int64? {
         if text.utf8.count > 200 { return nil }
         var parser = DateTextParser(text)
@@ -43,8 +43,8 @@ struct DateTextParser {
             guard parser.readFree() else { return nil }
         }
         guard parser.bytes.isEmpty else { return nil }
-        if parser.parts.zone != nil, zone != nil { return nil }
-        return parser.result(zone: zone ?? parser.parts.zone ?? .utc)
+        if parser.parts.zone != nil, let zone, !zone.isUTC { return nil }
+        return parser.result(zone: parser.parts.zone ?? zone ?? .utc)
     }
 
     private func result(zone: TimeZoneRule) -> Int64? {
@@ -299,7 +299,7 @@ struct DateTextParser {
         return true
     }
 
-    private mutating func skipSpaces() { bytes = bytes.drop { $0 == 0x20 } }
+    private mutating func skipSpaces() { bytes = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) } }
 
     private mutating func skipOrdinal() {
         let suffix = bytes.prefix(2).map { $0 | 0x20 }

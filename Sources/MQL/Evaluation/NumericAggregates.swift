@@ -48,7 +48,7 @@ struct NumericSum {
 
     private var decimal: Decimal128 {
         var total = decimals ?? Decimal128(Int64(0))
-        if hasDouble { total = total + Decimal128(fifteenDigits: high + low) }
+        if hasDouble { total = total + Decimal128(high) + Decimal128(low) }
         if let whole = Int64(exactly: integers) {
             if whole != 0 { total = total + Decimal128(whole) }
         } else {

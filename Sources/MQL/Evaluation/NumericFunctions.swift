@@ -79,7 +79,13 @@ enum NumericFunctions {
             if !double.isFinite { return value }
             if places == 0 { return .double(double.rounded(rule)) }
             return .double(Decimal128(double).rounded(toPlaces: Int(places), rule).doubleValue)
-        case .decimal(let decimal): return .decimal128(decimal.rounded(toPlaces: Int(places), rule))
+        case .decimal(let decimal):
+            let result = decimal.rounded(toPlaces: Int(places), rule)
+            // `$trunc` shows as many places as were asked for.
+            guard rule == .towardZero, places > 0, result.isFinite, let zero = Decimal128("0E-\(places)") else {
+                return .decimal128(result)
+            }
+            return .decimal128(result + zero)
         }
     }
 
@@ -142,18 +148,27 @@ enum NumericFunctions {
             throw .mongo(28714, "$sqrt's argument must be greater than or equal to 0")
         }
         guard case .decimal(let decimal) = number else { return .double(number.doubleValue.squareRoot()) }
+        guard decimal.isFinite, !decimal.isZero else {
+            return .decimal128(decimal.isInfinite || decimal.isZero ? decimal : Decimal128(Double.nan))
+        }
+        return .decimal128(squareRoot(decimal))
+    }
+
+    /// The root of a positive decimal; one beyond the range of doubles is scaled by a square.
+    private static func squareRoot(_ decimal: Decimal128) -> Decimal128 {
         let estimate = decimal.doubleValue.squareRoot()
-        guard decimal.isFinite, !decimal.isZero, estimate.isNormal else {
-            return .decimal128(Decimal128(estimate))
+        if !estimate.isNormal, let scale = Decimal128("1E+300"), let root = Decimal128("1E+150") {
+            return estimate.isInfinite
+                ? squareRoot(decimal / scale) * root : squareRoot(decimal * scale) / root
         }
         if let short = Decimal128(NumberText.of(estimate)), Decimal128.compare(short * short, decimal) == 0 {
-            return .decimal128(short)
+            return short
         }
         // Two steps of Newton's method take 16 digits to more than 34.
         let two = Decimal128(Int64(2))
         var root = Decimal128(fifteenDigits: estimate)
         for _ in 0..<3 { root = (root + decimal / root) / two }
-        return .decimal128(root)
+        return root
     }
 
     /// `$exp`, `$sigmoid` and others that are defined everywhere.

@@ -30,7 +30,8 @@ extension OperatorEvaluator {
     }
 
     static func milliseconds(of id: ObjectID) -> Int64 {
-        Int64(id.bytes.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }) * 1000
+        // MongoDB reads the seconds as a signed number here.
+        Int64(Int32(bitPattern: id.bytes.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) })) * 1000
     }
 
     /// The zone of an operator: `.some(nil)` where none was written, nil for a null one.
@@ -88,12 +89,8 @@ extension OperatorEvaluator {
         let rule = zone ?? .utc
         let fields = rule.fields(of: milliseconds)
         let offset = rule.offset(at: milliseconds)
-        let standard = offset == 0 && isUTC(rule) ? "%Y-%m-%dT%H:%M:%S.%LZ" : "%Y-%m-%dT%H:%M:%S.%L"
+        let standard = rule.isUTC ? "%Y-%m-%dT%H:%M:%S.%LZ" : "%Y-%m-%dT%H:%M:%S.%L"
         return .string(try DateText.formatted(fields, offset: offset, format: pattern ?? standard))
-    }
-
-    private func isUTC(_ rule: TimeZoneRule) -> Bool {
-        if case .fixed(0) = rule { true } else { false }
     }
 
     private func dateFromString(_ operands: NamedOperands) throws(ServiceError) -> BSONValue? {
@@ -221,7 +218,7 @@ extension OperatorEvaluator {
     private func dateAdd(_ op: ExpressionOperator, _ operands: NamedOperands) throws(ServiceError) -> BSONValue {
         let name = op.rawValue
         let start = try operands.value("startDate")
-        let unit = try unit(operands, name, type: 5_166_404)
+        let unit = try unit(operands, name, type: 5_439_013)
         let amount = try operands.value("amount")
         guard let zone = try zone(operands) else { return .null }
         guard let start, !start.isNullish, let unit, let amount, !amount.isNullish else { return .null }
@@ -292,7 +289,7 @@ extension OperatorEvaluator {
             }
             bin = number
         }
-        guard let date = try milliseconds(value), let unit else { return .null }
+        guard let date = try milliseconds(value, code: 5_166_307), let unit else { return .null }
         guard let result = DateArithmetic.truncate(date, unit, bin: bin, zone ?? .utc, startOfWeek: first)
         else {
             throw .mongo(
@@ -305,9 +302,10 @@ extension OperatorEvaluator {
     private func startOfWeek(_ operands: NamedOperands, _ name: String, _ unit: DateUnit?)
         throws(ServiceError) -> Int?
     {
-        guard operands.has("startOfWeek"), unit == .week else { return 7 }
+        guard operands.has("startOfWeek") else { return 7 }
         let value = try operands.value("startOfWeek")
         guard let value, !value.isNullish else { return nil }
+        guard unit == .week else { return 7 }
         guard case .string(let text) = value else {
             throw .mongo(
                 5_439_015, "\(name) requires 'startOfWeek' to be a string, but got \(TypeName.of(value))")

@@ -8,6 +8,7 @@ extension OperatorEvaluator {
         let input = try operands.value("input")
         let pattern = try operands.value("regex")
         let options = try operands.value("options")
+        let compiled = try compile(pattern, options, name)
         let text: String?
         switch input {
         case nil, .null, .undefined: text = nil
@@ -15,7 +16,6 @@ extension OperatorEvaluator {
         default:
             throw .mongo(51104, "\(name) needs 'input' to be of type string")
         }
-        let compiled = try compile(pattern, options, name)
         guard let text, let compiled else {
             return switch op {
             case .regexMatch: .bool(false)
@@ -81,9 +81,9 @@ extension OperatorEvaluator {
         var start = 0
         var counted = 0
         var index = 0
-        while start <= bytes.count, let found = try pattern.captures(in: text, from: start),
-            let whole = found.first ?? nil
-        {
+        repeat {
+            guard let found = try pattern.captures(in: text, from: start), let whole = found.first ?? nil
+            else { break }
             try context.meter.spend(16)
             index += codePoints(bytes[counted..<max(counted, whole.lowerBound)])
             counted = max(counted, whole.lowerBound)
@@ -96,7 +96,8 @@ extension OperatorEvaluator {
                 start += 1
                 while start < bytes.count, bytes[start] & 0xC0 == 0x80 { start += 1 }
             }
-        }
+            // An empty match at the very end counts only where the whole text is empty.
+        } while start < bytes.count
         return .array(results)
     }
 

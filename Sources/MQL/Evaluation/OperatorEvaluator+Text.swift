@@ -35,6 +35,7 @@ extension OperatorEvaluator {
         switch value {
         case nil, .null, .undefined: return ""
         case .string(let text), .symbol(let text), .code(let text): return text
+        case .double(let number) where number.isInfinite: return number < 0 ? "-inf" : "inf"
         case .int32, .int64, .double, .decimal128: return NumericValue(value)?.text ?? ""
         case .date(let milliseconds): return DateText.iso(milliseconds)
         case .timestamp(let timestamp): return "Timestamp(\(timestamp.seconds), \(timestamp.increment))"
@@ -67,8 +68,8 @@ extension OperatorEvaluator {
             throw .mongo(
                 16035, "$substrBytes:  length must be a numeric type (is BSON type \(TypeName.of(values[2])))")
         }
-        let lower = Self.saturated(start)
-        let count = Self.saturated(length)
+        let lower = try Self.position(start)
+        let count = try Self.position(length)
         if lower < 0 {
             throw .mongo(50752, "$substrBytes: starting index must be non-negative (got: \(lower))")
         }
@@ -84,11 +85,16 @@ extension OperatorEvaluator {
         return .string(String(decoding: text[lower..<upper], as: UTF8.self))
     }
 
-    /// A number as an index, past either end where it does not fit.
-    private static func saturated(_ number: NumericValue) -> Int {
-        if let whole = number.truncatedInt64 { return Int(whole) }
-        let double = number.doubleValue
-        return double.isNaN ? 0 : (double < 0 ? .min : .max)
+    /// A number as a position: doubles cut off, decimals rounded; a decimal that does not fit is
+    /// the least number, as MongoDB has it.
+    private static func position(_ number: NumericValue) throws(ServiceError) -> Int {
+        if case .decimal(let decimal) = number {
+            return Int(decimal.rounded(toPlaces: 0, .toNearestOrEven).exactInt64 ?? .min)
+        }
+        guard let whole = number.truncatedInt64 else {
+            throw .mongo(31109, "Can't coerce out of range value \(number.text) to long")
+        }
+        return Int(whole)
     }
 
     /// `[text, start, length]` in code points.
@@ -148,8 +154,11 @@ extension OperatorEvaluator {
             let points = bytes.indices.filter { bytes[$0] & 0xC0 != 0x80 } + [bytes.count]
             let count = points.count - 1
             let end = try values.count > 3 ? Swift.min(bound(values[3], name, "ending"), count) : count
-            guard start <= count, start <= end else { return .int32(-1) }
-            guard let found = ByteSearch.first(part, in: bytes, from: points[start], to: points[end])
+            if bytes.isEmpty, part.isEmpty, start == 0 { return .int32(0) }
+            // The match must begin before the end, not end there.
+            guard start < end else { return .int32(-1) }
+            guard let found = ByteSearch.first(part, in: bytes, from: points[start], to: bytes.count),
+                found < points[end]
             else { return .int32(-1) }
             return .int32(Int32(clamping: points.partitioningIndex { $0 >= found }))
         }

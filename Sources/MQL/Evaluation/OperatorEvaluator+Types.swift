@@ -61,7 +61,10 @@ extension OperatorEvaluator {
         do throws(ServiceError) {
             return try Conversion.convert(input, to: type)
         } catch {
-            guard error.serverCode == .conversionFailure, operands.has("onError") else { throw error }
+            // 18537: a year that no text can show.
+            guard error.serverCode == .conversionFailure || error.serverCode?.number == 18537,
+                operands.has("onError")
+            else { throw error }
             return try operands.value("onError")
         }
     }

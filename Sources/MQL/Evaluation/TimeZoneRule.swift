@@ -11,6 +11,9 @@ enum TimeZoneRule {
 
     static let utc = TimeZoneRule.fixed(0)
 
+    /// Whether local time is UTC at all times.
+    var isUTC: Bool { if case .fixed(0) = self { true } else { false } }
+
     /// Zones by name; Foundation reads a file for each new one.
     private static let cache = Mutex<[String: TimeZone]>([:])
 
@@ -18,7 +21,7 @@ enum TimeZoneRule {
     ///
     /// - Throws: ``ServiceError`` with server code 40485.
     init(_ name: String) throws(ServiceError) {
-        if name == "UTC" || name == "GMT" || name == "Z" {
+        if name == "UTC" || name == "GMT" {
             self = .utc
             return
         }

@@ -18,6 +18,9 @@ extension ExpressionParser {
         }
         guard let body = document["in"] else { throw .mongo(16877, "Missing 'in' parameter to $let") }
         guard case .document(let bindings) = variables else {
+            if case .array = variables {
+                throw .mongo(.failedToParse, "invalid parameter: expected an object (vars)")
+            }
             throw .mongo(10065, "invalid parameter: expected an object (vars)")
         }
         var bound: [NamedExpression] = []

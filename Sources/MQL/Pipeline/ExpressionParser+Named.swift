@@ -90,10 +90,11 @@ extension ExpressionParser {
             return .call(op, operands)
         case .random:
             guard case .document(let document) = operand, document.isEmpty else {
-                guard case .array(let elements) = operand, elements.isEmpty else {
-                    throw .mongo(3_040_501, "$rand not allowed to take arguments")
+                switch operand {
+                case .array([]): return .call(op, [])
+                case .document: throw .mongo(3_040_501, "$rand does not currently accept arguments")
+                default: throw .mongo(10065, "invalid parameter: expected an object ($rand)")
                 }
-                return .call(op, [])
             }
             return .call(op, [])
         case .getField: return try parseGetField(operand, scope)
@@ -159,6 +160,8 @@ extension ExpressionParser {
             throw .mongo(
                 4_161_107,
                 "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(value))")
+        case .document([]), .array([]):
+            throw .mongo(4_161_107, "\(op.rawValue) requires 'field' to evaluate to type String")
         case .document, .array:
             throw .mongo(4_161_106, "\(op.rawValue) requires 'field' to evaluate to a constant")
         default:

@@ -56,6 +56,9 @@ public enum ExpressionParser {
             .map { Substring($0) }
         let name = String(parts.first ?? "")
         try scope.checkUse(of: name)
+        if let path = parts.dropFirst().first, path.isEmpty {
+            throw .mongo(40353, "FieldPath must not end with a '.'.")
+        }
         let path = parts.count > 1 ? try ExpressionPath.components(parts[1]) : []
         return .variable(name, path: path)
     }
@@ -110,7 +113,7 @@ public enum ExpressionParser {
             let operands = try parseAll(positional(operand), scope)
             guard operands.count == count else {
                 throw .mongo(
-                    16020,
+                    op.isConversion ? 50723 : 16020,
                     "Expression \(name) takes exactly \(count) arguments. \(operands.count) were passed in.")
             }
             return .call(op, operands)

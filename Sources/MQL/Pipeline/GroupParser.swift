@@ -88,13 +88,10 @@ enum GroupParser {
         case .top, .bottom: return try parseN(kind, operand, names: ["sortBy", "output"])
         case .sum, .average, .minimum, .maximum, .first, .last, .push, .addToSet, .mergeObjects,
             .standardDeviationPopulation, .standardDeviationSample, .concatArrays, .setUnion:
-            guard case .array(let elements) = operand else {
-                return Accumulator(kind: kind, operand: try ExpressionParser.parse(operand))
-            }
-            guard elements.count == 1, let only = elements.first else {
+            if case .array = operand {
                 throw .mongo(40237, "The \(kind.rawValue) accumulator is a unary operator")
             }
-            return Accumulator(kind: kind, operand: try ExpressionParser.parse(only))
+            return Accumulator(kind: kind, operand: try ExpressionParser.parse(operand))
         }
     }
 

@@ -121,6 +121,14 @@ extension ExpressionOperator {
         }
     }
 
+    /// Whether this is `$toInt` or a relative, which have a code of their own for a wrong count.
+    var isConversion: Bool {
+        switch self {
+        case .toString, .toInt, .toLong, .toDouble, .toDecimal, .toBool, .toDate, .toObjectID, .toUUID: true
+        default: false
+        }
+    }
+
     /// Operators that MongoDB has and tidegate refuses by name.
     static let unserved: Set<String> = [
         "$function", "$accumulator", "$meta", "$sampleRate", "$toHashedIndexKey", "$median",
