@@ -9,11 +9,14 @@ public enum AccountFailure {
 
     /// No credential header and no bearer token.
     public static let noCredentials = ServiceError(
-        .invalidParameter, "no authentication methods were specified")
+        .invalidParameter,
+        "no authentication methods were specified"
+    )
     /// Half of a pair, such as an email without its password.
     public static let incompleteCredentials = ServiceError(
         .missingParameter,
-        "must specify some form of authentication (either email+password, api-key, or jwt) in the request header or body")
+        "must specify some form of authentication (either email+password, api-key, or jwt) in the request header or body"
+    )
     /// A bearer token that is not good; why is for the log alone.
     public static func badBearer(_ cause: (any Error)?) -> ServiceError {
         ServiceError(.invalidSession, "invalid session", cause: cause)
@@ -24,7 +27,9 @@ public enum AccountFailure {
     }
     /// The Data API is set to run as whom a function says.
     public static let scriptNotServed = ServiceError(
-        .functionExecutionError, "run_as_user_id_script_source is not served yet")
+        .functionExecutionError,
+        "run_as_user_id_script_source is not served yet"
+    )
 
     // Log in (client-api.md §3.1)
 
@@ -34,10 +39,13 @@ public enum AccountFailure {
     public static func notAccepted(_ reason: String) -> ServiceError {
         ServiceError(.authError, "unauthorized", cause: Reason(reason))
     }
+    /// Good credentials of a disabled user.
     public static let userDisabled = ServiceError(.userDisabled, "user disabled")
+    /// A provider that is unknown or not enabled.
     public static func providerNotFound(_ name: String) -> ServiceError {
         ServiceError(.authProviderNotFound, "authentication provider not found: '\(name)'")
     }
+    /// A provider that is known, but not built yet.
     public static func providerNotServed(_ name: String) -> ServiceError {
         ServiceError(.authProviderNotFound, "authentication provider not served yet: '\(name)'")
     }
@@ -48,17 +56,33 @@ public enum AccountFailure {
 
     // Tokens (client-api.md §6.2)
 
+    /// No token where one is needed.
     public static let mustAuthenticate = ServiceError(.missingAuthReq, "must authenticate first")
+    /// An access token past its end.
     public static let accessTokenExpired = ServiceError(
-        .invalidSession, "invalid session: access token expired")
+        .invalidSession,
+        "invalid session: access token expired"
+    )
+    /// A refresh token past its end.
     public static let refreshTokenExpired = ServiceError(
-        .invalidSession, "invalid session: refresh token expired")
+        .invalidSession,
+        "invalid session: refresh token expired"
+    )
+    /// A good refresh token whose session has ended.
     public static let refreshTokenNotFound = ServiceError(
-        .invalidSession, "invalid session: failed to find refresh token")
+        .invalidSession,
+        "invalid session: failed to find refresh token"
+    )
+    /// A good access token of a user who is gone or disabled.
     public static let userNotFound = ServiceError(.invalidSession, "invalid session: user not found")
+    /// An access token for a refresh token, or the reverse.
     public static let tokenTypeMismatch = ServiceError(
-        .invalidSession, "invalid session: token type mismatch")
+        .invalidSession,
+        "invalid session: token type mismatch"
+    )
+    /// A refresh token that we did not sign.
     public static let signatureInvalid = ServiceError(.invalidSession, "signature is invalid")
+    /// A token of another app than the one in the path.
     public static let domainMismatch = ServiceError(.userAppDomainMismatch, "user app domain mismatch")
     /// Garbage, or a signature that is not ours, where an access token should be.
     public static func malformedToken(_ reason: String) -> ServiceError {
@@ -67,29 +91,44 @@ public enum AccountFailure {
 
     private static let malformedTokenText = "unauthorized"
 
-    /// Whether the client API leaves `error_code` out for an error: SDK tests compare with a body
-    /// that has none. Source: `reference/client-api.md` §6.2, second row.
+    /// Whether the client API leaves `error_code` out for an error.
+    ///
+    /// SDK tests compare with a body that has none. Source: `reference/client-api.md` §6.2, second row.
     public static func omitsCode(_ error: ServiceError) -> Bool {
         error.code == .invalidSession && error.message == malformedTokenText
     }
 
     // Registration (client-api.md §11)
 
+    /// A name or identity that exists.
     public static let nameInUse = ServiceError(.accountNameInUse, "name already in use")
+    /// A password that is too short or too long.
     public static let passwordLength = ServiceError(
-        .badRequest, "password must be between 6 and 128 characters", details: ["password": "length"])
+        .badRequest,
+        "password must be between 6 and 128 characters",
+        details: ["password": "length"]
+    )
+    /// An email that no mail could reach.
     public static let emailInvalid = ServiceError(
-        .badRequest, "email invalid", details: ["email": "invalid"])
+        .badRequest,
+        "email invalid",
+        details: ["email": "invalid"]
+    )
+    /// The app wants registrations to be confirmed.
     public static let confirmationNotServed = ServiceError(
         .badRequest,
-        "confirmation of users is not served yet: set autoConfirm in the local-userpass provider")
+        "confirmation of users is not served yet: set autoConfirm in the local-userpass provider"
+    )
 
+    /// Too many passwords wait to be checked.
     public static let tooManyLogins = ServiceError(.tooManyRequests, "too many requests")
 
     /// Why, for the log.
     public struct Reason: Error, Sendable, CustomStringConvertible {
+        /// The reason, as the log shows it.
         public let description: String
 
+        /// Made of its parts.
         public init(_ description: String) {
             self.description = description
         }

@@ -13,27 +13,37 @@ public struct AccountSettings: Sendable {
 
     /// The app's internal id, 24 hexadecimal digits; `baas_domain_id` in tokens.
     public let appID: String
+    /// The id in URLs; the audience of foreign tokens that name no other.
     public let clientAppID: String
     /// Another number for each snapshot: credentials checked under an older one are not remembered.
     public let revision: Int64
+    /// The ways to log in, by name.
     public let providers: [String: ProviderConfiguration]
     /// Secret values by name.
     public let secrets: [String: String]
     /// Lifetime of refresh tokens, in seconds: 30 minutes to 5 years.
     public let refreshTokenLifetimeSeconds: Int64
+    /// Where the app keeps one document per user; nil when it does not.
     public let customUserData: CustomUserDataConfiguration?
+    /// As whom Data API requests run.
     public let dataAPIRunAs: RunAs
     /// A valid credential without a user makes one.
     public let createUserOnAuth: Bool
     /// The Data API loads the custom user data document for rules.
     public let fetchCustomUserData: Bool
 
+    /// Made of its parts.
     public init(
-        appID: String, clientAppID: String, revision: Int64 = 0,
-        providers: [String: ProviderConfiguration], secrets: [String: String] = [:],
+        appID: String,
+        clientAppID: String,
+        revision: Int64 = 0,
+        providers: [String: ProviderConfiguration],
+        secrets: [String: String] = [:],
         refreshTokenLifetimeSeconds: Int64 = RefreshToken.standardLifetimeSeconds,
-        customUserData: CustomUserDataConfiguration? = nil, dataAPIRunAs: RunAs = .caller,
-        createUserOnAuth: Bool = false, fetchCustomUserData: Bool = false
+        customUserData: CustomUserDataConfiguration? = nil,
+        dataAPIRunAs: RunAs = .caller,
+        createUserOnAuth: Bool = false,
+        fetchCustomUserData: Bool = false
     ) {
         self.appID = appID
         self.clientAppID = clientAppID
@@ -42,7 +52,8 @@ public struct AccountSettings: Sendable {
         self.secrets = secrets
         self.refreshTokenLifetimeSeconds = min(
             max(refreshTokenLifetimeSeconds, RefreshToken.shortestLifetimeSeconds),
-            RefreshToken.longestLifetimeSeconds)
+            RefreshToken.longestLifetimeSeconds
+        )
         self.customUserData = customUserData
         self.dataAPIRunAs = dataAPIRunAs
         self.createUserOnAuth = createUserOnAuth

@@ -24,6 +24,7 @@ public enum Credentials: Sendable {
     /// - Parameters:
     ///   - provider: The name in the path.
     ///   - body: The whole object, `options` and `provider` included; both are passed over.
+    /// - Returns: What the provider is to check.
     /// - Throws: ``ServiceError`` `authProviderNotFound` for an unknown or unserved provider;
     ///   `invalidParameter` naming the member that is missing or no string.
     ///
@@ -36,7 +37,9 @@ public enum Credentials: Sendable {
         case .anonymous: return .anonymous
         case .emailPassword:
             return .emailPassword(
-                username: try text(body, "username"), password: try text(body, "password"))
+                username: try text(body, "username"),
+                password: try text(body, "password")
+            )
         case .apiKey: return .apiKey(try text(body, "key"))
         case .customToken:
             // A published helper script of the vendor sends the token as `key`.
@@ -53,8 +56,10 @@ public enum Credentials: Sendable {
     static func text(_ body: BSONDocument, _ member: String) throws(ServiceError) -> String {
         guard case .string(let text)? = body[member], !text.isEmpty else {
             throw ServiceError(
-                .invalidParameter, "'\(member)' is a required string",
-                details: [member: "is a required string"])
+                .invalidParameter,
+                "'\(member)' is a required string",
+                details: [member: "is a required string"]
+            )
         }
         return text
     }
@@ -67,6 +72,7 @@ public struct DeviceInformation: Sendable, Hashable {
     /// Platform and versions, as they came.
     public let facts: BSONDocument
 
+    /// Made of its parts.
     public init(deviceID: String?, facts: BSONDocument) {
         self.deviceID = deviceID
         self.facts = facts
@@ -94,13 +100,16 @@ public struct DeviceInformation: Sendable, Hashable {
 
 /// What a successful login hands out.
 public struct LoginResult: Sendable, Hashable {
+    /// A JWT for half an hour.
     public let accessToken: String
+    /// A JWT that stands for the session.
     public let refreshToken: String
     /// 24 hexadecimal digits.
     public let userID: String
     /// 24 hexadecimal digits, all zero for no device.
     public let deviceID: String
 
+    /// Made of its parts.
     public init(accessToken: String, refreshToken: String, userID: String, deviceID: String) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -108,7 +117,9 @@ public struct LoginResult: Sendable, Hashable {
         self.deviceID = deviceID
     }
 
-    /// The body of the answer: four strings. Source: `reference/client-api.md` §3.
+    /// The body of the answer: four strings.
+    ///
+    /// Source: `reference/client-api.md` §3.
     public var document: BSONDocument {
         [
             "access_token": .string(accessToken), "refresh_token": .string(refreshToken),

@@ -6,15 +6,21 @@ public import BSON
 public struct CustomUserDataConfiguration: Sendable, Hashable {
     /// The data source's name; nil means the only one.
     public let serviceName: String?
+    /// The database of the collection.
     public let databaseName: String
+    /// The collection that holds the documents.
     public let collectionName: String
     /// The field that holds the user's id, as text or as an ObjectId.
     public let userIDField: String
     /// The function to run before a user is made.
     public let onUserCreationFunctionName: String?
 
+    /// Made of its parts.
     public init(
-        serviceName: String?, databaseName: String, collectionName: String, userIDField: String,
+        serviceName: String?,
+        databaseName: String,
+        collectionName: String,
+        userIDField: String,
         onUserCreationFunctionName: String? = nil
     ) {
         self.serviceName = serviceName
@@ -44,15 +50,22 @@ public struct CustomUserDataConfiguration: Sendable, Hashable {
         if function != nil {
             faults.append(
                 ProviderFault(
-                    .warning, path: "on_user_creation_function_name",
-                    "functions are not served yet; new users will be refused"))
+                    .warning,
+                    path: "on_user_creation_function_name",
+                    "functions are not served yet; new users will be refused"
+                )
+            )
         }
         guard !faults.contains(where: { $0.severity == .error }) else { return (nil, faults) }
         let service = document["mongo_service_name"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         return (
             CustomUserDataConfiguration(
-                serviceName: service, databaseName: database, collectionName: collection,
-                userIDField: field, onUserCreationFunctionName: function), faults
+                serviceName: service,
+                databaseName: database,
+                collectionName: collection,
+                userIDField: field,
+                onUserCreationFunctionName: function
+            ), faults
         )
     }
 }

@@ -5,11 +5,14 @@ extension UserProfile.Identity {
     ///
     /// Source: `reference/client-api.md` §5.
     public static func makeID(
-        _ objectID: ObjectID, random: inout some RandomNumberGenerator
+        _ objectID: ObjectID,
+        random: inout some RandomNumberGenerator
     ) -> String {
         var letters: [UInt8] = []
         letters.reserveCapacity(24)
-        for _ in 0..<24 { letters.append(UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z"), using: &random)) }
+        for _ in 0..<24 {
+            letters.append(UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z"), using: &random))
+        }
         return objectID.hex + "-" + String(decoding: letters, as: UTF8.self)
     }
 }

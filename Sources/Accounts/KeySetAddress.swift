@@ -14,7 +14,8 @@ public enum KeySetAddress {
         let authority = lowered.dropFirst(secure ? 8 : 7).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard !authority.isEmpty, !authority.contains("@"), !authority.contains("\\") else { return false }
         if secure { return true }
-        let host = authority.hasPrefix("[")
+        let host =
+            authority.hasPrefix("[")
             ? String(authority.prefix { $0 != "]" }) + "]" : String(authority.prefix { $0 != ":" })
         return host == "localhost" || host == "127.0.0.1" || host == "[::1]"
     }

@@ -19,6 +19,7 @@ public struct PasswordHash: Sendable, Hashable {
         /// Parallelism.
         public let p: Int
 
+        /// Made of its parts.
         public init(logN: Int, r: Int, p: Int) {
             self.logN = logN
             self.r = r
@@ -43,6 +44,7 @@ public struct PasswordHash: Sendable, Hashable {
     /// - Parameters:
     ///   - password: Taken as UTF-8, byte for byte, without normalising.
     ///   - salt: Sixteen random bytes.
+    ///   - cost: How dear the hash is.
     public init?(password: String, salt: [UInt8], cost: Cost = .standard) {
         guard let key = Self.derive(.scrypt(cost), password: password, salt: salt, count: 32) else {
             return nil
@@ -116,19 +118,31 @@ public struct PasswordHash: Sendable, Hashable {
     }
 
     private static func derive(
-        _ algorithm: Algorithm, password: String, salt: [UInt8], count: Int
+        _ algorithm: Algorithm,
+        password: String,
+        salt: [UInt8],
+        count: Int
     ) -> [UInt8]? {
         let bytes = Array(password.utf8)
         let key: SymmetricKey?
         switch algorithm {
         case .scrypt(let cost):
             key = try? KDF.Scrypt.deriveKey(
-                from: bytes, salt: salt, outputByteCount: count, rounds: 1 << cost.logN, blockSize: cost.r,
-                parallelism: cost.p)
+                from: bytes,
+                salt: salt,
+                outputByteCount: count,
+                rounds: 1 << cost.logN,
+                blockSize: cost.r,
+                parallelism: cost.p
+            )
         case .pbkdf2(let iterations):
             key = try? KDF.Insecure.PBKDF2.deriveKey(
-                from: bytes, salt: salt, using: .sha256, outputByteCount: count,
-                unsafeUncheckedRounds: iterations)
+                from: bytes,
+                salt: salt,
+                using: .sha256,
+                outputByteCount: count,
+                unsafeUncheckedRounds: iterations
+            )
         }
         return key.map { key in key.withUnsafeBytes { Array($0) } }
     }

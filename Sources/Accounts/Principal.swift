@@ -9,6 +9,7 @@ public enum Principal: Sendable {
 
 /// What rules and answers may know of a user.
 public struct UserProfile: Sendable {
+    /// What made the user: a person, or a server API key.
     public enum Kind: String, Sendable {
         case normal
         case server
@@ -16,14 +17,16 @@ public struct UserProfile: Sendable {
 
     /// One way in which the user logs in.
     public struct Identity: Sendable, Hashable {
+        /// 24 hexadecimal digits.
         public let id: String
-        /// `local-userpass`, `anon-user`, `api-key`, `custom-token` …
+        /// The provider by name, such as `local-userpass`.
         public let providerType: String
         /// 24 hexadecimal digits.
         public let providerID: String
         /// What the provider said of the user: `{email: …}`.
         public let data: BSONDocument
 
+        /// Made of its parts.
         public init(id: String, providerType: String, providerID: String, data: BSONDocument) {
             self.id = id
             self.providerType = providerType
@@ -34,15 +37,22 @@ public struct UserProfile: Sendable {
 
     /// 24 hexadecimal digits.
     public let id: String
+    /// Which provider it is.
     public let kind: Kind
     /// The union of all identities' data.
     public let data: BSONDocument
     /// The custom-user-data document, when the app has one for this user.
     public let customData: BSONDocument?
+    /// In the order in which they were linked.
     public let identities: [Identity]
 
+    /// Made of its parts.
     public init(
-        id: String, kind: Kind, data: BSONDocument, customData: BSONDocument?, identities: [Identity]
+        id: String,
+        kind: Kind,
+        data: BSONDocument,
+        customData: BSONDocument?,
+        identities: [Identity]
     ) {
         self.id = id
         self.kind = kind

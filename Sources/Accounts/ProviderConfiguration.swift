@@ -24,15 +24,21 @@ public struct ProviderConfiguration: Sendable, Hashable {
         case oauth(OAuthSettings)
     }
 
+    /// Which provider it is.
     public let kind: Kind
     /// A disabled provider refuses every login, as an absent one does.
     public let disabled: Bool
+    /// What only this kind of provider is told.
     public let settings: Settings
     /// What of a token becomes the user's data.
     public let metadataFields: [MetadataField]
 
+    /// Made of its parts.
     public init(
-        kind: Kind, disabled: Bool = false, settings: Settings = .none, metadataFields: [MetadataField] = []
+        kind: Kind,
+        disabled: Bool = false,
+        settings: Settings = .none,
+        metadataFields: [MetadataField] = []
     ) {
         self.kind = kind
         self.disabled = disabled
@@ -46,21 +52,35 @@ public struct ProviderConfiguration: Sendable, Hashable {
 
 /// How email/password users are confirmed and reset.
 public struct EmailPasswordSettings: Sendable, Hashable {
+    /// Users may log in as soon as they are registered.
     public var autoConfirm: Bool
+    /// A function confirms users, not a mail.
     public var runConfirmationFunction: Bool
+    /// The function that confirms users.
     public var confirmationFunctionName: String?
+    /// Where confirmation mails lead.
     public var emailConfirmationURL: String?
+    /// The subject of confirmation mails.
     public var confirmEmailSubject: String?
+    /// A function resets passwords, not a mail.
     public var runResetFunction: Bool
+    /// The function that resets passwords.
     public var resetFunctionName: String?
+    /// Where reset mails lead.
     public var resetPasswordURL: String?
+    /// The subject of reset mails.
     public var resetPasswordSubject: String?
 
+    /// Made of its parts.
     public init(
-        autoConfirm: Bool = false, runConfirmationFunction: Bool = false,
-        confirmationFunctionName: String? = nil, emailConfirmationURL: String? = nil,
-        confirmEmailSubject: String? = nil, runResetFunction: Bool = false,
-        resetFunctionName: String? = nil, resetPasswordURL: String? = nil,
+        autoConfirm: Bool = false,
+        runConfirmationFunction: Bool = false,
+        confirmationFunctionName: String? = nil,
+        emailConfirmationURL: String? = nil,
+        confirmEmailSubject: String? = nil,
+        runResetFunction: Bool = false,
+        resetFunctionName: String? = nil,
+        resetPasswordURL: String? = nil,
         resetPasswordSubject: String? = nil
     ) {
         self.autoConfirm = autoConfirm
@@ -91,13 +111,16 @@ public struct CustomTokenSettings: Sendable, Hashable {
         case jwkURI(String)
     }
 
+    /// The only algorithm that is accepted.
     public let algorithm: Algorithm
+    /// Where the keys are found.
     public let keys: Keys
     /// Accepted audiences; empty means the client app id alone.
     public let audience: [String]
     /// One of ``audience`` is enough; otherwise the token must name all.
     public let requireAnyAudience: Bool
 
+    /// Made of its parts.
     public init(algorithm: Algorithm, keys: Keys, audience: [String] = [], requireAnyAudience: Bool = false) {
         self.algorithm = algorithm
         self.keys = keys
@@ -108,15 +131,23 @@ public struct CustomTokenSettings: Sendable, Hashable {
 
 /// What an OAuth provider is told.
 public struct OAuthSettings: Sendable, Hashable {
+    /// The app's id at the provider.
     public let clientID: String?
     /// The name of the secret that holds the client secret.
     public let clientSecretName: String?
+    /// Whether OpenID Connect is used.
     public let openID: Bool
+    /// Where the flow may end.
     public let redirectURIs: [String]
+    /// Domains that emails must belong to; empty for any.
     public let domainRestrictions: [String]
 
+    /// Made of its parts.
     public init(
-        clientID: String?, clientSecretName: String?, openID: Bool, redirectURIs: [String],
+        clientID: String?,
+        clientSecretName: String?,
+        openID: Bool,
+        redirectURIs: [String],
         domainRestrictions: [String]
     ) {
         self.clientID = clientID
@@ -136,6 +167,7 @@ public struct MetadataField: Sendable, Hashable {
     /// The key in the user's data; ``name`` when nil.
     public let fieldName: String?
 
+    /// Made of its parts.
     public init(required: Bool, name: String, fieldName: String? = nil) {
         self.required = required
         self.name = name

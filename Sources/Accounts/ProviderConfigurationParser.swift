@@ -8,11 +8,14 @@ public struct ProviderFault: Sendable, Hashable {
         case warning
     }
 
+    /// Whether the app can be served nevertheless.
     public let severity: Severity
     /// Where in the file: `custom-token.config.audience`.
     public let path: String
+    /// What is wrong, as a predicate of the place.
     public let message: String
 
+    /// Made of its parts.
     public init(_ severity: Severity, path: String, _ message: String) {
         self.severity = severity
         self.path = path
@@ -34,7 +37,8 @@ public struct ProviderConfigurationParser {
     ///   - entry: The object.
     /// - Returns: The configuration, nil when it cannot be used, and every fault found.
     public static func parse(
-        name: String, _ entry: BSONDocument
+        name: String,
+        _ entry: BSONDocument
     ) -> (configuration: ProviderConfiguration?, faults: [ProviderFault]) {
         var parser = ProviderConfigurationParser()
         let configuration = parser.provider(name, entry)
@@ -56,26 +60,34 @@ public struct ProviderConfigurationParser {
         guard let kind = ProviderConfiguration.Kind(rawValue: typeName) else {
             faults.append(
                 ProviderFault(
-                    .error, path: "\(name).type",
-                    "unknown authentication provider '\(typeName)'"))
+                    .error,
+                    path: "\(name).type",
+                    "unknown authentication provider '\(typeName)'"
+                )
+            )
             return nil
         }
         let disabled = flag(entry, "disabled", at: name)
         let config = section(entry, "config", at: name)
         let secrets = section(entry, "secret_config", at: name)
-        let before = faults.count
         let settings = settings(kind, entry, config, secrets, at: name)
-        let usable = !faults[before...].contains { $0.severity == .error }
         let metadata = metadataFields(entry["metadata_fields"], at: "\(name).metadata_fields")
-        guard usable else { return nil }
+        guard !faults.contains(where: { $0.severity == .error }) else { return nil }
         if !disabled { warnIfUnserved(kind, settings, at: name) }
         return ProviderConfiguration(
-            kind: kind, disabled: disabled, settings: settings, metadataFields: metadata)
+            kind: kind,
+            disabled: disabled,
+            settings: settings,
+            metadataFields: metadata
+        )
     }
 
     private mutating func settings(
-        _ kind: ProviderConfiguration.Kind, _ entry: BSONDocument, _ config: BSONDocument,
-        _ secrets: BSONDocument, at name: String
+        _ kind: ProviderConfiguration.Kind,
+        _ entry: BSONDocument,
+        _ config: BSONDocument,
+        _ secrets: BSONDocument,
+        at name: String
     ) -> ProviderConfiguration.Settings {
         switch kind {
         case .anonymous, .apiKey: return .none
@@ -90,14 +102,19 @@ public struct ProviderConfigurationParser {
                     runResetFunction: flag(config, "runResetFunction", at: "\(name).config"),
                     resetFunctionName: text(config, "resetFunctionName"),
                     resetPasswordURL: text(config, "resetPasswordUrl"),
-                    resetPasswordSubject: text(config, "resetPasswordSubject")))
+                    resetPasswordSubject: text(config, "resetPasswordSubject")
+                )
+            )
         case .customToken: return customToken(config, secrets, at: name)
         case .customFunction:
             guard let function = text(config, "authFunctionName") else {
                 faults.append(
                     ProviderFault(
-                        .error, path: "\(name).config.authFunctionName",
-                        "must name the authentication function"))
+                        .error,
+                        path: "\(name).config.authFunctionName",
+                        "must name the authentication function"
+                    )
+                )
                 return .none
             }
             return .customFunction(name: function)
@@ -108,12 +125,16 @@ public struct ProviderConfigurationParser {
                     clientSecretName: text(secrets, "clientSecret"),
                     openID: flag(config, "openId", at: "\(name).config"),
                     redirectURIs: texts(entry["redirect_uris"]) ?? [],
-                    domainRestrictions: texts(entry["domain_restrictions"]) ?? []))
+                    domainRestrictions: texts(entry["domain_restrictions"]) ?? []
+                )
+            )
         }
     }
 
     private mutating func customToken(
-        _ config: BSONDocument, _ secrets: BSONDocument, at name: String
+        _ config: BSONDocument,
+        _ secrets: BSONDocument,
+        at name: String
     ) -> ProviderConfiguration.Settings {
         let audience: [String]
         switch config["audience"] {
@@ -126,8 +147,11 @@ public struct ProviderConfigurationParser {
             } else {
                 faults.append(
                     ProviderFault(
-                        .error, path: "\(name).config.audience",
-                        "must be a string or an array of strings"))
+                        .error,
+                        path: "\(name).config.audience",
+                        "must be a string or an array of strings"
+                    )
+                )
                 audience = []
             }
         }
@@ -137,42 +161,63 @@ public struct ProviderConfigurationParser {
         guard let algorithm = CustomTokenSettings.Algorithm(rawValue: algorithmName) else {
             faults.append(
                 ProviderFault(
-                    .error, path: "\(name).config.signingAlgorithm",
-                    "must be HS256 or RS256, is '\(algorithmName)'"))
+                    .error,
+                    path: "\(name).config.signingAlgorithm",
+                    "must be HS256 or RS256, is '\(algorithmName)'"
+                )
+            )
             return .none
         }
         if usesURI {
             guard algorithm == .rs256 else {
                 faults.append(
                     ProviderFault(
-                        .error, path: "\(name).config.signingAlgorithm",
-                        "must be RS256 when useJWKURI is true"))
+                        .error,
+                        path: "\(name).config.signingAlgorithm",
+                        "must be RS256 when useJWKURI is true"
+                    )
+                )
                 return .none
             }
             guard let address = text(config, "jwkURI"), KeySetAddress.isAllowed(address) else {
                 faults.append(
                     ProviderFault(
-                        .error, path: "\(name).config.jwkURI",
-                        "must be an https address (http only on loopback)"))
+                        .error,
+                        path: "\(name).config.jwkURI",
+                        "must be an https address (http only on loopback)"
+                    )
+                )
                 return .none
             }
             return .customToken(
                 CustomTokenSettings(
-                    algorithm: .rs256, keys: .jwkURI(address), audience: audience,
-                    requireAnyAudience: anyAudience))
+                    algorithm: .rs256,
+                    keys: .jwkURI(address),
+                    audience: audience,
+                    requireAnyAudience: anyAudience
+                )
+            )
         }
         // An export names the secrets in `secret_config`; older ones held a single name.
         let keys = secrets["signingKeys"] ?? config["signingKeys"] ?? .array([])
         guard let names = texts(keys) ?? keys.string.map({ [$0] }), (1...3).contains(names.count) else {
             faults.append(
                 ProviderFault(
-                    .error, path: "\(name).secret_config.signingKeys", "must name one to three secrets"))
+                    .error,
+                    path: "\(name).secret_config.signingKeys",
+                    "must name one to three secrets"
+                )
+            )
             return .none
         }
         return .customToken(
             CustomTokenSettings(
-                algorithm: algorithm, keys: .secrets(names), audience: audience,
-                requireAnyAudience: anyAudience))
+                algorithm: algorithm,
+                keys: .secrets(names),
+                audience: audience,
+                requireAnyAudience: anyAudience
+            )
+        )
     }
 
     private mutating func metadataFields(_ value: BSONValue?, at path: String) -> [MetadataField] {
@@ -189,14 +234,19 @@ public struct ProviderConfigurationParser {
             }
             fields.append(
                 MetadataField(
-                    required: flag(entry, "required", at: "\(path)[\(index)]"), name: name,
-                    fieldName: text(entry, "field_name")))
+                    required: flag(entry, "required", at: "\(path)[\(index)]"),
+                    name: name,
+                    fieldName: text(entry, "field_name")
+                )
+            )
         }
         return fields
     }
 
     private mutating func warnIfUnserved(
-        _ kind: ProviderConfiguration.Kind, _ settings: ProviderConfiguration.Settings, at name: String
+        _ kind: ProviderConfiguration.Kind,
+        _ settings: ProviderConfiguration.Settings,
+        at name: String
     ) {
         switch kind {
         case .customFunction, .google, .facebook, .apple:
@@ -205,8 +255,11 @@ public struct ProviderConfigurationParser {
             guard case .emailPassword(let settings) = settings, !settings.autoConfirm else { return }
             faults.append(
                 ProviderFault(
-                    .warning, path: "\(name).config.autoConfirm",
-                    "confirmation by mail or function is not served yet; registration will be refused"))
+                    .warning,
+                    path: "\(name).config.autoConfirm",
+                    "confirmation by mail or function is not served yet; registration will be refused"
+                )
+            )
         case .anonymous, .apiKey, .customToken: return
         }
     }

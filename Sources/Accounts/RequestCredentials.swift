@@ -6,13 +6,19 @@ public struct RequestCredentials: Sendable {
     public var bearer: String?
     /// From `apiKey` or `api-key`.
     public var apiKey: String?
+    /// The user name of an email/password user; its form is not checked.
     public var email: String?
+    /// The other half of the pair.
     public var password: String?
     /// From `jwtTokenString`.
     public var jwt: String?
 
+    /// Made of its parts.
     public init(
-        bearer: String? = nil, apiKey: String? = nil, email: String? = nil, password: String? = nil,
+        bearer: String? = nil,
+        apiKey: String? = nil,
+        email: String? = nil,
+        password: String? = nil,
         jwt: String? = nil
     ) {
         self.bearer = bearer

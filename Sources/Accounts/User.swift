@@ -6,10 +6,12 @@ public struct User: Sendable {
     public let appID: String
     /// Everything but the custom user data, which lies elsewhere.
     public let profile: UserProfile
+    /// Whether logins and tokens are refused.
     public let disabled: Bool
     /// Access tokens issued before this second are void; 0 when there was never a reason.
     public let tokensValidFrom: Int64
 
+    /// Made of its parts.
     public init(appID: String, profile: UserProfile, disabled: Bool, tokensValidFrom: Int64) {
         self.appID = appID
         self.profile = profile
@@ -29,7 +31,9 @@ extension UserProfile {
         UserProfile(id: id, kind: kind, data: data, customData: customData, identities: identities)
     }
 
-    /// The body of `GET auth/profile`. Source: `reference/client-api.md` §5.
+    /// The body of `GET auth/profile`.
+    ///
+    /// Source: `reference/client-api.md` §5.
     public func document(appID: String) -> BSONDocument {
         var document: BSONDocument = [
             "user_id": .string(id), "domain_id": .string(appID),
@@ -41,7 +45,8 @@ extension UserProfile {
                     ]
                     if !identity.data.isEmpty { entry.append("provider_data", .document(identity.data)) }
                     return .document(entry)
-                }),
+                }
+            ),
             "data": .document(data), "type": .string(kind.rawValue),
         ]
         // `realm-core` reads another name for the picture than `realm-web`.

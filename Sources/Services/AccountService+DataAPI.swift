@@ -12,7 +12,8 @@ extension AccountService {
     ///
     /// Source: `reference/data-api.md` §§5, 6.1, 7.
     public func authenticate(
-        _ request: RequestCredentials, _ settings: AccountSettings
+        _ request: RequestCredentials,
+        _ settings: AccountSettings
     ) async throws(ServiceError) -> Principal {
         switch settings.dataAPIRunAs {
         case .system: return .system
@@ -58,23 +59,31 @@ extension AccountService {
             let accepted = try await self.accept(login, settings, mayCreate: settings.createUserOnAuth)
             if login.kind != .apiKey {
                 _ = try await self.query(
-                    AccountStatements.noteLogin(appID: settings.appID, userID: accepted.user.profile.id))
+                    AccountStatements.noteLogin(appID: settings.appID, userID: accepted.user.profile.id)
+                )
             }
             return CredentialCache.Success(
-                user: accepted.user, goodUntil: accepted.goodUntil, moment: moment,
-                generation: generation)
+                user: accepted.user,
+                goodUntil: accepted.goodUntil,
+                moment: moment,
+                generation: generation
+            )
         }
         let now = now()
         principals.store(success.user, read: success.generation, now: now)
         if principals.isListening {
             credentials.store(
-                UserKey(appID: settings.appID, userID: success.user.profile.id), digest: digest,
-                began: success.moment, expiresAt: min(success.goodUntil, now &+ CredentialCache.lifetime))
+                UserKey(appID: settings.appID, userID: success.user.profile.id),
+                digest: digest,
+                began: success.moment,
+                expiresAt: min(success.goodUntil, now &+ CredentialCache.lifetime)
+            )
         }
         return success.user
     }
 
-    private func principal(_ user: User, _ settings: AccountSettings) async throws(ServiceError) -> Principal {
+    private func principal(_ user: User, _ settings: AccountSettings) async throws(ServiceError) -> Principal
+    {
         guard settings.fetchCustomUserData else { return .user(user.profile) }
         return .user(user.profile.with(customData: try await customData(of: user.profile.id, settings)))
     }

@@ -16,7 +16,9 @@ extension AccountService {
     ///
     /// - Throws: ``ServiceError`` as `reference/client-api.md` §3.1 lists them.
     public func logIn(
-        _ login: Credentials, device: DeviceInformation? = nil, _ settings: AccountSettings
+        _ login: Credentials,
+        device: DeviceInformation? = nil,
+        _ settings: AccountSettings
     ) async throws(ServiceError) -> LoginResult {
         _ = try provider(login.kind, settings)
         let accepted = try await accept(login, settings, mayCreate: true)
@@ -33,26 +35,51 @@ extension AccountService {
         let rows = try await query(
             SessionStatements.create(
                 SessionStatements.NewSession(
-                    id: sessionID, appID: settings.appID, userID: userID, kind: login.kind,
-                    identityID: accepted.identityID, device: device, newDeviceID: newID().hex,
-                    expiresAt: (now &+ sessionLifetime) &* 1000)))
+                    id: sessionID,
+                    appID: settings.appID,
+                    userID: userID,
+                    kind: login.kind,
+                    identityID: accepted.identityID,
+                    device: device,
+                    newDeviceID: newID().hex,
+                    expiresAt: (now &+ sessionLifetime) &* 1000
+                )
+            )
+        )
         guard let session = SessionStatements.readCreated(rows) else { throw AccountFailure.userDisabled }
         let access = AccessToken(
-            userID: userID, sessionID: sessionID, deviceID: session.deviceID, appID: settings.appID,
-            userData: customData, now: now)
+            userID: userID,
+            sessionID: sessionID,
+            deviceID: session.deviceID,
+            appID: settings.appID,
+            userData: customData,
+            now: now
+        )
         let refresh = RefreshToken(
-            userID: userID, sessionID: sessionID, deviceID: session.deviceID, appID: settings.appID,
-            identityID: accepted.identityID, providerType: login.kind.rawValue,
-            providerID: session.providerID, issuedAt: now, expiresAt: now &+ tokenLifetime)
+            userID: userID,
+            sessionID: sessionID,
+            deviceID: session.deviceID,
+            appID: settings.appID,
+            identityID: accepted.identityID,
+            providerType: login.kind.rawValue,
+            providerID: session.providerID,
+            issuedAt: now,
+            expiresAt: now &+ tokenLifetime
+        )
         guard let accessText = signer.sign(access, now: now), let refreshText = signer.sign(refresh, now: now)
         else { throw ServiceError(.internalServerError, "the app has no signing key") }
         return LoginResult(
-            accessToken: accessText, refreshToken: refreshText, userID: userID, deviceID: session.deviceID)
+            accessToken: accessText,
+            refreshToken: refreshText,
+            userID: userID,
+            deviceID: session.deviceID
+        )
     }
 
     /// The configuration of a provider, when the app has it enabled.
     func provider(
-        _ kind: ProviderConfiguration.Kind, _ settings: AccountSettings
+        _ kind: ProviderConfiguration.Kind,
+        _ settings: AccountSettings
     ) throws(ServiceError) -> ProviderConfiguration {
         guard let provider = settings.enabledProvider(kind) else {
             throw AccountFailure.providerNotFound(kind.rawValue)
@@ -62,10 +89,12 @@ extension AccountService {
 
     /// Checks credentials by their provider.
     ///
-    /// - Parameter mayCreate: Whether a user that is not there yet is made. Registered email/password
-    ///   users always are: their registration was the making.
+    /// A user that is not there yet is made if `mayCreate` says so; registered email/password users always
+    /// are, since their registration was the making.
     func accept(
-        _ login: Credentials, _ settings: AccountSettings, mayCreate: Bool
+        _ login: Credentials,
+        _ settings: AccountSettings,
+        mayCreate: Bool
     ) async throws(ServiceError) -> Accepted {
         switch login {
         case .anonymous: try await createUser(.anonymous, identityID: newIdentityID(), data: [:], settings)
@@ -76,10 +105,12 @@ extension AccountService {
         }
     }
 
-    private func acceptKey(_ key: String, _ settings: AccountSettings) async throws(ServiceError) -> Accepted {
+    private func acceptKey(_ key: String, _ settings: AccountSettings) async throws(ServiceError) -> Accepted
+    {
         guard let digest = APIKeyProvider.digest(key) else { throw AccountFailure.notAccepted("not a key") }
         let rows = try await query(
-            CredentialStatements.apiKey(appID: settings.appID, digest: digest))
+            CredentialStatements.apiKey(appID: settings.appID, digest: digest)
+        )
         guard let found = try CredentialStatements.readKey(rows, appID: settings.appID) else {
             throw AccountFailure.notAccepted("unknown key")
         }
@@ -89,7 +120,9 @@ extension AccountService {
     }
 
     private func acceptToken(
-        _ text: String, _ settings: AccountSettings, mayCreate: Bool
+        _ text: String,
+        _ settings: AccountSettings,
+        mayCreate: Bool
     ) async throws(ServiceError) -> Accepted {
         let provider = try provider(.customToken, settings)
         guard case .customToken(let tokenSettings) = provider.settings else {
@@ -97,19 +130,28 @@ extension AccountService {
         }
         let token = try await foreignTokens.verify(text, settings: tokenSettings, secrets: settings.secrets)
         let decision = try CustomTokenProvider(
-            settings: tokenSettings, metadataFields: provider.metadataFields, clientAppID: settings.clientAppID
+            settings: tokenSettings,
+            metadataFields: provider.metadataFields,
+            clientAppID: settings.clientAppID
         ).decide(token, now: seconds)
         let goodUntil = decision.expiresAt.multipliedReportingOverflow(by: 1000)
         let lookup = AccountStatements.user(
-            appID: settings.appID, kind: .customToken, identityID: decision.identityID)
+            appID: settings.appID,
+            kind: .customToken,
+            identityID: decision.identityID
+        )
         var rows = try await query(lookup)
         var user = try AccountStatements.readUser(rows, appID: settings.appID)
         if user == nil {
             guard mayCreate else { throw AccountFailure.notAccepted("the token has no user yet") }
             do {
                 return try await createUser(
-                    .customToken, identityID: decision.identityID, data: decision.data, settings,
-                    goodUntil: goodUntil.overflow ? .max : goodUntil.partialValue)
+                    .customToken,
+                    identityID: decision.identityID,
+                    data: decision.data,
+                    settings,
+                    goodUntil: goodUntil.overflow ? .max : goodUntil.partialValue
+                )
             } catch {
                 guard error.code == .accountNameInUse else { throw error }
                 // Another first login of the same identity came first.
@@ -121,46 +163,80 @@ extension AccountService {
         guard !user.disabled else { throw AccountFailure.userDisabled }
         return Accepted(
             user: try await refreshed(user, .customToken, decision.identityID, decision.data),
-            identityID: decision.identityID, goodUntil: goodUntil.overflow ? .max : goodUntil.partialValue)
+            identityID: decision.identityID,
+            goodUntil: goodUntil.overflow ? .max : goodUntil.partialValue
+        )
     }
 
     /// The user with what the provider says of the identity now.
     private func refreshed(
-        _ user: User, _ kind: ProviderConfiguration.Kind, _ identityID: String, _ data: BSONDocument
+        _ user: User,
+        _ kind: ProviderConfiguration.Kind,
+        _ identityID: String,
+        _ data: BSONDocument
     ) async throws(ServiceError) -> User {
         let profile = user.profile
-        guard let index = profile.identities.firstIndex(where: { $0.providerType == kind.rawValue && $0.id == identityID }),
+        guard
+            let index = profile.identities.firstIndex(where: {
+                $0.providerType == kind.rawValue && $0.id == identityID
+            }),
             profile.identities[index].data != data
         else { return user }
         var identities = profile.identities
         let old = identities[index]
         identities[index] = UserProfile.Identity(
-            id: old.id, providerType: old.providerType, providerID: old.providerID, data: data)
+            id: old.id,
+            providerType: old.providerType,
+            providerID: old.providerID,
+            data: data
+        )
         let union = BSONDocument.union(identities.map(\.data))
         _ = try await query(
             AccountStatements.updateData(
-                appID: user.appID, userID: profile.id, kind: kind, identityID: identityID, identityData: data,
-                userData: union))
+                appID: user.appID,
+                userID: profile.id,
+                kind: kind,
+                identityID: identityID,
+                identityData: data,
+                userData: union
+            )
+        )
         forget(UserKey(appID: user.appID, userID: profile.id))
         return User(
             appID: user.appID,
             profile: UserProfile(
-                id: profile.id, kind: profile.kind, data: union, customData: nil, identities: identities),
-            disabled: user.disabled, tokensValidFrom: user.tokensValidFrom)
+                id: profile.id,
+                kind: profile.kind,
+                data: union,
+                customData: nil,
+                identities: identities
+            ),
+            disabled: user.disabled,
+            tokensValidFrom: user.tokensValidFrom
+        )
     }
 
     /// Makes a user with one identity.
     ///
     /// - Throws: ``ServiceError`` `accountNameInUse` when the identity exists.
     private func createUser(
-        _ kind: ProviderConfiguration.Kind, identityID: String, data: BSONDocument, _ settings: AccountSettings,
+        _ kind: ProviderConfiguration.Kind,
+        identityID: String,
+        data: BSONDocument,
+        _ settings: AccountSettings,
         goodUntil: Int64 = .max
     ) async throws(ServiceError) -> Accepted {
         try checkCreation(settings)
         let userID = newID().hex
         let made = try await query(
             AccountStatements.createUser(
-                appID: settings.appID, userID: userID, kind: kind, identityID: identityID, data: data))
+                appID: settings.appID,
+                userID: userID,
+                kind: kind,
+                identityID: identityID,
+                data: data
+            )
+        )
         guard made.affectedRows > 0 else { throw AccountFailure.nameInUse }
         guard let user = try await user(UserKey(appID: settings.appID, userID: userID)) else {
             throw AccountFailure.notAccepted("the user is gone")

@@ -9,7 +9,9 @@ extension AccountService {
     /// - Throws: ``ServiceError`` `accountNameInUse`, `badRequest` as `reference/client-api.md` §11 says;
     ///   `badRequest` naming `autoConfirm` where the app wants a confirmation, which is not served yet.
     public func register(
-        email: String, password: String, _ settings: AccountSettings
+        email: String,
+        password: String,
+        _ settings: AccountSettings
     ) async throws(ServiceError) {
         let provider = try provider(.emailPassword, settings)
         try EmailPasswordProvider.checkRegistration(email: email, password: password)
@@ -19,7 +21,8 @@ extension AccountService {
         try checkCreation(settings)
         // Before the hash, which costs: the answer is the same either way.
         let taken = try await query(
-            CredentialStatements.usernameExists(appID: settings.appID, username: email))
+            CredentialStatements.usernameExists(appID: settings.appID, username: email)
+        )
         guard taken.rowCount == 0 else { throw AccountFailure.nameInUse }
         let cost = limits.passwordCost
         let salt = Self.newSalt()
@@ -27,20 +30,30 @@ extension AccountService {
         else { throw ServiceError(.internalServerError, "the password cannot be hashed") }
         let made = try await query(
             CredentialStatements.register(
-                appID: settings.appID, username: email, hash: hash.text, identityID: newIdentityID()))
+                appID: settings.appID,
+                username: email,
+                hash: hash.text,
+                identityID: newIdentityID()
+            )
+        )
         guard made.affectedRows > 0 else { throw AccountFailure.nameInUse }
     }
 
-    /// Checks a password. An unknown name costs the same work as a known one, and so does a hash of
+    /// Checks a password.
+    ///
+    /// An unknown name costs the same work as a known one, and so does a hash of
     /// another kind, so that time does not tell who has an account.
     func acceptPassword(
-        username: String, password: String, _ settings: AccountSettings
+        username: String,
+        password: String,
+        _ settings: AccountSettings
     ) async throws(ServiceError) -> Accepted {
         guard EmailPasswordProvider.isPlausible(username: username, password: password) else {
             throw AccountFailure.invalidPassword
         }
         let rows = try await query(
-            CredentialStatements.password(appID: settings.appID, username: username))
+            CredentialStatements.password(appID: settings.appID, username: username)
+        )
         let stored = try CredentialStatements.readPassword(rows, appID: settings.appID)
         let cost = limits.passwordCost
         let salt = Self.newSalt()
@@ -56,7 +69,12 @@ extension AccountService {
         if let better {
             _ = try await query(
                 CredentialStatements.replaceHash(
-                    appID: settings.appID, username: username, old: stored.hash, new: better.text))
+                    appID: settings.appID,
+                    username: username,
+                    old: stored.hash,
+                    new: better.text
+                )
+            )
         }
         let user: User
         if let known = stored.user {
@@ -70,15 +88,21 @@ extension AccountService {
 
     /// Makes the user of a registration; of several first logins at once, one does.
     private func firstLogin(
-        username: String, _ settings: AccountSettings
+        username: String,
+        _ settings: AccountSettings
     ) async throws(ServiceError) -> User {
         try checkCreation(settings)
         _ = try await query(
             CredentialStatements.createUser(
-                appID: settings.appID, username: username, userID: newID().hex,
-                data: EmailPasswordProvider.data(username: username)))
+                appID: settings.appID,
+                username: username,
+                userID: newID().hex,
+                data: EmailPasswordProvider.data(username: username)
+            )
+        )
         let rows = try await query(
-            CredentialStatements.password(appID: settings.appID, username: username))
+            CredentialStatements.password(appID: settings.appID, username: username)
+        )
         guard let user = try CredentialStatements.readPassword(rows, appID: settings.appID)?.user else {
             throw AccountFailure.invalidPassword
         }

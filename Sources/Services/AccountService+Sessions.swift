@@ -6,20 +6,25 @@ import SQL
 extension AccountService {
     /// A new access token for a session that stands, with the custom user data as it is now.
     ///
-    /// - Parameter refreshToken: The bearer token; nil without an `Authorization` header.
-    /// - Throws: ``ServiceError`` as `reference/client-api.md` §6.2 lists them.
+    /// Without an `Authorization` header the token is nil. Errors are as `reference/client-api.md` §6.2 lists them.
     public func refresh(refreshToken text: String?) async throws(ServiceError) -> String {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (settings, token) = try await refreshToken(text)
         let rows = try await query(
-            SessionStatements.refresh(appID: token.appID, sessionID: token.sessionID, userID: token.userID))
+            SessionStatements.refresh(appID: token.appID, sessionID: token.sessionID, userID: token.userID)
+        )
         guard rows.affectedRows > 0 else { throw AccountFailure.refreshTokenNotFound }
         let customData = try await customData(of: token.userID, settings)
         let signer = try await signer(appID: settings.appID)
         let now = seconds
         let access = AccessToken(
-            userID: token.userID, sessionID: token.sessionID, deviceID: token.deviceID, appID: token.appID,
-            userData: customData, now: now)
+            userID: token.userID,
+            sessionID: token.sessionID,
+            deviceID: token.deviceID,
+            appID: token.appID,
+            userData: customData,
+            now: now
+        )
         guard let accessText = signer.sign(access, now: now) else {
             throw ServiceError(.internalServerError, "the app has no signing key")
         }
@@ -31,7 +36,8 @@ extension AccountService {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (_, token) = try await refreshToken(text)
         let rows = try await query(
-            SessionStatements.revoke(appID: token.appID, sessionID: token.sessionID, userID: token.userID))
+            SessionStatements.revoke(appID: token.appID, sessionID: token.sessionID, userID: token.userID)
+        )
         guard rows.affectedRows > 0 else { throw AccountFailure.refreshTokenNotFound }
     }
 
@@ -42,7 +48,8 @@ extension AccountService {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (settings, token) = try await refreshToken(text)
         let rows = try await query(
-            SessionStatements.find(appID: token.appID, sessionID: token.sessionID, userID: token.userID))
+            SessionStatements.find(appID: token.appID, sessionID: token.sessionID, userID: token.userID)
+        )
         guard rows.rowCount > 0, let user = try await user(UserKey(appID: token.appID, userID: token.userID))
         else { throw AccountFailure.refreshTokenNotFound }
         return (token, user, settings)
@@ -50,7 +57,7 @@ extension AccountService {
 
     /// The body of `GET auth/profile`.
     ///
-    /// - Parameter accessToken: The bearer token; nil without an `Authorization` header.
+    /// Without an `Authorization` header the token is nil.
     public func profile(accessToken: String?) async throws(ServiceError) -> BSONDocument {
         let caller = try await authenticate(accessToken: accessToken)
         let customData = try await customData(of: caller.token.userID, caller.settings)
@@ -62,7 +69,8 @@ extension AccountService {
         let caller = try await authenticate(accessToken: accessToken)
         let key = UserKey(appID: caller.user.appID, userID: caller.user.profile.id)
         _ = try await query(
-            AccountStatements.deleteUser(appID: key.appID, userID: key.userID))
+            AccountStatements.deleteUser(appID: key.appID, userID: key.userID)
+        )
         // Here at once; in other gateways when the notification arrives.
         forget(key)
     }

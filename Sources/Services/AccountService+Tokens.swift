@@ -8,9 +8,11 @@ extension AccountService {
     /// - Parameters:
     ///   - text: The bearer token; nil without an `Authorization` header.
     ///   - settings: The app in the path; nil where the app follows from the token.
+    /// - Returns: The caller.
     /// - Throws: ``ServiceError`` as `reference/client-api.md` §6.2 lists them.
     public func authenticate(
-        accessToken text: String?, _ settings: AccountSettings? = nil
+        accessToken text: String?,
+        _ settings: AccountSettings? = nil
     ) async throws(ServiceError) -> AuthenticatedUser {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (settings, claims) = try await accessToken(text, settings)
@@ -22,7 +24,8 @@ extension AccountService {
 
     /// The claims of an access token that is ours, whole and not expired.
     func accessToken(
-        _ text: String, _ settings: AccountSettings?
+        _ text: String,
+        _ settings: AccountSettings?
     ) async throws(ServiceError) -> (AccountSettings, AccessToken) {
         let digest = SHA256.hash(data: Array(text.utf8))
         if let claims = principals.token(digest, now: .min) {
@@ -47,7 +50,8 @@ extension AccountService {
     }
 
     private func signer(
-        for text: String, _ settings: AccountSettings?
+        for text: String,
+        _ settings: AccountSettings?
     ) async throws(ServiceError) -> (AccountSettings, TokenSigner) {
         guard let origin = TokenSigner.claimedOrigin(of: text) else {
             throw AccountFailure.malformedToken("form")

@@ -11,7 +11,9 @@ public protocol CustomUserDataSource: Sendable {
     /// A field that holds the id as text wins over one that holds it as an ObjectId; among several the
     /// first inserted. Source: `reference/client-api.md` §4.
     func customUserData(
-        of userID: String, appID: String, _ configuration: CustomUserDataConfiguration
+        of userID: String,
+        appID: String,
+        _ configuration: CustomUserDataConfiguration
     ) async throws(ServiceError) -> BSONDocument?
 }
 
@@ -26,8 +28,11 @@ public struct AccountLimits: Sendable {
     /// Users, tokens and credentials that are remembered, each.
     public var rememberedEntries: Int
 
+    /// Made of its parts.
     public init(
-        passwordCost: PasswordHash.Cost = .standard, concurrentHashes: Int = 2, waitingHashes: Int = 64,
+        passwordCost: PasswordHash.Cost = .standard,
+        concurrentHashes: Int = 2,
+        waitingHashes: Int = 64,
         rememberedEntries: Int = 20_000
     ) {
         self.passwordCost = passwordCost
@@ -39,8 +44,11 @@ public struct AccountLimits: Sendable {
 
 /// A caller of the client API whose access token is good.
 public struct AuthenticatedUser: Sendable {
+    /// The claims of the token.
     public let token: AccessToken
+    /// The user as stored now.
     public let user: User
+    /// The app whose token it is.
     public let settings: AccountSettings
 
     /// The caller for rules, with the custom data of the login.
@@ -67,15 +75,23 @@ public final class AccountService: Sendable {
     /// How long one statement may take.
     static let statementLimit: Duration = .seconds(10)
 
+    /// A service that remembers nothing yet.
+    ///
     /// - Parameters:
+    ///   - database: Where accounts are kept.
     ///   - apps: The settings in force of an app by its internal id.
+    ///   - ids: Makes ids of users and sessions.
     ///   - customUserData: nil leaves custom user data out.
+    ///   - limits: Bounds on memory and work.
     ///   - fetchKeys: Fetches a JWK set; ``KeySetFetcher/fetch(_:)``, or a test's own.
     ///   - now: Milliseconds since 1970.
     public init(
-        database: Database, apps: @escaping @Sendable (_ appID: String) -> AccountSettings?,
-        ids: ObjectIDGenerator, customUserData: (any CustomUserDataSource)? = nil,
-        limits: AccountLimits = AccountLimits(), fetchKeys: @escaping TokenVerifier.Fetch,
+        database: Database,
+        apps: @escaping @Sendable (_ appID: String) -> AccountSettings?,
+        ids: ObjectIDGenerator,
+        customUserData: (any CustomUserDataSource)? = nil,
+        limits: AccountLimits = AccountLimits(),
+        fetchKeys: @escaping TokenVerifier.Fetch,
         now: @escaping @Sendable () -> Int64
     ) {
         self.database = database
@@ -151,9 +167,9 @@ public final class AccountService: Sendable {
         return UserProfile.Identity.makeID(newID(), random: &random)
     }
 
-    /// Runs one statement under the service's time limit.
+    /// Runs one statement under the service's time limit; each has one sensible plan, by a key.
     func query(_ statement: SQLFragment) async throws(ServiceError) -> ResultSet {
-        try await database.run(statement, within: Self.statementLimit)
+        try await database.run(statement, plan: .automatic, within: Self.statementLimit)
     }
 
     /// A user, from memory or from the database.
@@ -161,7 +177,8 @@ public final class AccountService: Sendable {
         if let user = principals.user(key, now: now()) { return user }
         let generation = principals.generation()
         let rows = try await query(
-            AccountStatements.user(appID: key.appID, userID: key.userID))
+            AccountStatements.user(appID: key.appID, userID: key.userID)
+        )
         guard let user = try AccountStatements.readUser(rows, appID: key.appID) else { return nil }
         principals.store(user, read: generation, now: now())
         return user
@@ -176,14 +193,17 @@ public final class AccountService: Sendable {
         }
         let generation = principals.generation()
         let rows = try await query(
-            SessionStatements.signingKeys(appID: appID))
+            SessionStatements.signingKeys(appID: appID)
+        )
         let keys = try SessionStatements.readSigningKeys(rows, appID: appID)
         principals.store(keys, read: generation, now: now())
         return TokenSigner(keys)
     }
 
     /// The custom user data document, when the app has such documents.
-    func customData(of userID: String, _ settings: AccountSettings) async throws(ServiceError) -> BSONDocument? {
+    func customData(of userID: String, _ settings: AccountSettings) async throws(ServiceError)
+        -> BSONDocument?
+    {
         guard let configuration = settings.customUserData, let customUserData else { return nil }
         return try await customUserData.customUserData(of: userID, appID: settings.appID, configuration)
     }

@@ -2,6 +2,7 @@ import Accounts
 import AsyncHTTPClient
 import Errors
 import NIOCore
+import NIOHTTP1
 
 /// Fetches JWK sets over HTTP: no redirects, five seconds, 256 KiB.
 public final class KeySetFetcher: Sendable {

@@ -115,7 +115,8 @@ final class CredentialCache: Sendable {
     /// The task is unstructured on purpose: its callers come and go, and none of them may cancel what the
     /// others wait for. It ends by itself within the time limits of the statements it makes.
     func check(
-        _ digest: [UInt8], _ body: @escaping @Sendable () async throws(ServiceError) -> Success
+        _ digest: [UInt8],
+        _ body: @escaping @Sendable () async throws(ServiceError) -> Success
     ) async throws(ServiceError) -> Success {
         let task = state.withLock { state in
             if let running = state.checks[digest] { return running }

@@ -34,6 +34,9 @@ public final class PasswordQueue: Sendable {
         self.capacity = max(0, capacity)
     }
 
+    /// Hashes at work at this moment.
+    public var running: Int { state.withLock { $0.running } }
+
     /// Callers that wait at this moment.
     public var waiting: Int { state.withLock { $0.waiting.count } }
 
@@ -52,8 +55,11 @@ public final class PasswordQueue: Sendable {
             await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in
                 submit(
                     Job(
-                        id: id, work: { continuation.resume(returning: work()) },
-                        refuse: { continuation.resume(returning: nil) }))
+                        id: id,
+                        work: { continuation.resume(returning: work()) },
+                        refuse: { continuation.resume(returning: nil) }
+                    )
+                )
             }
         } onCancel: {
             cancel(id)

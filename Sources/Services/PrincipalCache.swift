@@ -30,8 +30,11 @@ final class PrincipalCache: Sendable {
     init(capacity: Int) {
         state = Mutex(
             State(
-                users: ExpiringCache(capacity: capacity), tokens: ExpiringCache(capacity: capacity),
-                keys: ExpiringCache(capacity: 1000)))
+                users: ExpiringCache(capacity: capacity),
+                tokens: ExpiringCache(capacity: capacity),
+                keys: ExpiringCache(capacity: 1000)
+            )
+        )
     }
 
     /// A number that grows with every change; read it before the database is asked.

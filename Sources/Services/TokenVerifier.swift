@@ -27,7 +27,11 @@ public final class TokenVerifier: Sendable {
     private let fetch: Fetch
     private let now: @Sendable () -> Int64
 
-    /// - Parameter now: Milliseconds since 1970.
+    /// A verifier without keys yet.
+    ///
+    /// - Parameters:
+    ///   - fetch: Fetches a JWK set.
+    ///   - now: Milliseconds since 1970.
     public init(fetch: @escaping Fetch, now: @escaping @Sendable () -> Int64) {
         self.fetch = fetch
         self.now = now
@@ -35,11 +39,17 @@ public final class TokenVerifier: Sendable {
 
     /// Takes a token apart and checks its signature; the claims are not looked at.
     ///
-    /// - Parameter secrets: Secret values by name.
+    /// - Parameters:
+    ///   - text: The token.
+    ///   - settings: What the provider is told.
+    ///   - secrets: Secret values by name.
+    /// - Returns: The token's parts.
     /// - Throws: ``ServiceError`` `authError` for a token that is not good, `internalServerError` when the
     ///   issuer's keys cannot be had at all.
     public func verify(
-        _ text: String, settings: CustomTokenSettings, secrets: [String: String]
+        _ text: String,
+        settings: CustomTokenSettings,
+        secrets: [String: String]
     ) async throws(ServiceError) -> JSONWebToken {
         guard let token = JSONWebToken(text, maximumCharacters: CustomTokenProvider.maximumTokenCharacters)
         else { throw AccountFailure.notAccepted("not a JWT") }
@@ -59,7 +69,9 @@ public final class TokenVerifier: Sendable {
     }
 
     private static func keys(
-        _ names: [String], _ secrets: [String: String], _ algorithm: CustomTokenSettings.Algorithm
+        _ names: [String],
+        _ secrets: [String: String],
+        _ algorithm: CustomTokenSettings.Algorithm
     ) -> [ForeignKey] {
         names.compactMap { name in
             guard let secret = secrets[name] else { return nil }

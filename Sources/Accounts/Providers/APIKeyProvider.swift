@@ -14,11 +14,13 @@ public enum APIKeyProvider {
     public static let maximumUserKeys = 20
 
     private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8
+    )
 
     /// A new key.
     ///
     /// - Parameter random: A cryptographic source.
+    /// - Returns: ``keyLength`` characters.
     public static func makeKey(random: inout some RandomNumberGenerator) -> String {
         var key: [UInt8] = []
         key.reserveCapacity(keyLength)

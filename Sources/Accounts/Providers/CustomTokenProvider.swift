@@ -28,6 +28,7 @@ public struct CustomTokenProvider: Sendable {
     private let metadataFields: [MetadataField]
     private let clientAppID: String
 
+    /// Made of its parts.
     public init(settings: CustomTokenSettings, metadataFields: [MetadataField], clientAppID: String) {
         self.settings = settings
         self.metadataFields = metadataFields
@@ -36,7 +37,10 @@ public struct CustomTokenProvider: Sendable {
 
     /// Decides about a token whose signature was checked.
     ///
-    /// - Parameter now: Seconds since 1970.
+    /// - Parameters:
+    ///   - token: Whose signature holds.
+    ///   - now: Seconds since 1970.
+    /// - Returns: The identity and its data.
     /// - Throws: ``ServiceError`` `authError`, which says `unauthorized` whatever the reason.
     public func decide(_ token: JSONWebToken, now: Int64) throws(ServiceError) -> Decision {
         guard let subject = token.claims["sub"]?.string, !subject.isEmpty,

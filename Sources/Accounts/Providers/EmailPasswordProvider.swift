@@ -26,8 +26,9 @@ public enum EmailPasswordProvider {
         (6...128).contains(password.unicodeScalars.count)
     }
 
-    /// What a login may try: anything a stored name or password could be. Longer ones are refused before
-    /// any work is spent on them.
+    /// What a login may try: anything a stored name or password could be.
+    ///
+    /// Longer ones are refused before any work is spent on them.
     public static func isPlausible(username: String, password: String) -> Bool {
         username.utf8.count <= 320 && !username.utf8.contains(0) && password.utf8.count <= 512
     }

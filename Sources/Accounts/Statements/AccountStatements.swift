@@ -16,7 +16,10 @@ public enum AccountStatements {
 
     /// Reads the columns of ``userColumns``; nil when they are all null.
     static func user(
-        _ rows: ResultSet, row: Int, from first: Int, appID: String
+        _ rows: ResultSet,
+        row: Int,
+        from first: Int,
+        appID: String
     ) throws(ServiceError) -> User? {
         guard let id = rows.text(row, first) else { return nil }
         guard let kind = rows.text(row, first + 1).flatMap(UserProfile.Kind.init(rawValue:)),
@@ -24,24 +27,36 @@ public enum AccountStatements {
         else { throw unreadable }
         let identities: [UserProfile.Identity]
         if let text = rows.slice(row, first + 5) {
-            guard let list = try ExtendedJSON.readValue(Array(text), limits: ReadLimits(depth: 110)).array else { throw unreadable }
+            guard let list = try ExtendedJSON.readValue(Array(text), limits: ReadLimits(depth: 110)).array
+            else { throw unreadable }
             identities = list.compactMap { entry in
                 guard let parts = entry.array, parts.count == 4, let id = parts[0].string,
                     let type = parts[1].string, let provider = parts[2].string
                 else { return nil }
                 return UserProfile.Identity(
-                    id: id, providerType: type, providerID: provider, data: parts[3].document ?? BSONDocument())
+                    id: id,
+                    providerType: type,
+                    providerID: provider,
+                    data: parts[3].document ?? BSONDocument()
+                )
             }
             guard identities.count == list.count else { throw unreadable }
         } else {
             identities = []
         }
         let profile = UserProfile(
-            id: id, kind: kind, data: try ExtendedJSON.readDocument(Array(data)), customData: nil,
-            identities: identities)
+            id: id,
+            kind: kind,
+            data: try ExtendedJSON.readDocument(Array(data)),
+            customData: nil,
+            identities: identities
+        )
         return User(
-            appID: appID, profile: profile, disabled: disabled,
-            tokensValidFrom: rows.int(row, first + 4).map(Int64.init) ?? 0)
+            appID: appID,
+            profile: profile,
+            disabled: disabled,
+            tokensValidFrom: rows.int(row, first + 4).map(Int64.init) ?? 0
+        )
     }
 
     static let unreadable = ServiceError(.internalServerError, "a stored user cannot be read")
@@ -59,7 +74,9 @@ public enum AccountStatements {
 
     /// The user that an identity belongs to.
     public static func user(
-        appID: String, kind: ProviderConfiguration.Kind, identityID: String
+        appID: String,
+        kind: ProviderConfiguration.Kind,
+        identityID: String
     ) -> SQLFragment {
         """
         SELECT \(userColumns) FROM tidegate.identities x JOIN tidegate.users u ON u.id = x.user_id \
@@ -70,7 +87,11 @@ public enum AccountStatements {
 
     /// A new user with its first identity; no row is made when the identity exists.
     public static func createUser(
-        appID: String, userID: String, kind: ProviderConfiguration.Kind, identityID: String, data: BSONDocument
+        appID: String,
+        userID: String,
+        kind: ProviderConfiguration.Kind,
+        identityID: String,
+        data: BSONDocument
     ) -> SQLFragment {
         """
         WITH identity AS (\
@@ -85,8 +106,12 @@ public enum AccountStatements {
 
     /// What a provider said anew of an identity, and with it the user's data.
     public static func updateData(
-        appID: String, userID: String, kind: ProviderConfiguration.Kind, identityID: String,
-        identityData: BSONDocument, userData: BSONDocument
+        appID: String,
+        userID: String,
+        kind: ProviderConfiguration.Kind,
+        identityID: String,
+        identityData: BSONDocument,
+        userData: BSONDocument
     ) -> SQLFragment {
         """
         WITH identity AS (\

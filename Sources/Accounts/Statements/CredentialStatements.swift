@@ -6,8 +6,11 @@ public import SQL
 public enum CredentialStatements {
     /// A stored password, with its user once there is one.
     public struct StoredPassword: Sendable {
+        /// The stored text of a ``PasswordHash``.
         public let hash: String
+        /// The id of the identity.
         public let identityID: String
+        /// Whether the user may log in.
         public let confirmed: Bool
         /// nil until the first login.
         public let user: User?
@@ -15,8 +18,11 @@ public enum CredentialStatements {
 
     /// A stored API key with its user.
     public struct StoredKey: Sendable {
+        /// 24 hexadecimal digits.
         public let id: String
+        /// Whether logins with it are refused.
         public let disabled: Bool
+        /// The owner, or for a server key its own user.
         public let user: User
     }
 
@@ -31,14 +37,18 @@ public enum CredentialStatements {
 
     /// The row of ``password(appID:username:)``.
     public static func readPassword(
-        _ rows: ResultSet, appID: String
+        _ rows: ResultSet,
+        appID: String
     ) throws(ServiceError) -> StoredPassword? {
         guard rows.rowCount > 0 else { return nil }
         guard let hash = rows.text(0, 0), let identityID = rows.text(0, 1), let confirmed = rows.bool(0, 2)
         else { throw AccountStatements.unreadable }
         return StoredPassword(
-            hash: hash, identityID: identityID, confirmed: confirmed,
-            user: try AccountStatements.user(rows, row: 0, from: 3, appID: appID))
+            hash: hash,
+            identityID: identityID,
+            confirmed: confirmed,
+            user: try AccountStatements.user(rows, row: 0, from: 3, appID: appID)
+        )
     }
 
     /// Whether a username is taken: one row, or none.
@@ -51,7 +61,10 @@ public enum CredentialStatements {
 
     /// A confirmed registration; no row is made when the username is taken.
     public static func register(
-        appID: String, username: String, hash: String, identityID: String
+        appID: String,
+        username: String,
+        hash: String,
+        identityID: String
     ) -> SQLFragment {
         """
         INSERT INTO tidegate.password_hashes (app, username, hash, identity_id, confirmed_at) \
@@ -60,9 +73,14 @@ public enum CredentialStatements {
         """
     }
 
-    /// The first login of a registered user: makes the user. No row is made when another login came first.
+    /// The first login of a registered user: makes the user.
+    ///
+    /// No row is made when another login came first.
     public static func createUser(
-        appID: String, username: String, userID: String, data: BSONDocument
+        appID: String,
+        username: String,
+        userID: String,
+        data: BSONDocument
     ) -> SQLFragment {
         let kind = ProviderConfiguration.Kind.emailPassword.rawValue
         return """
@@ -83,7 +101,10 @@ public enum CredentialStatements {
 
     /// A better hash of the same password, unless the password was changed meanwhile.
     public static func replaceHash(
-        appID: String, username: String, old: String, new: String
+        appID: String,
+        username: String,
+        old: String,
+        new: String
     ) -> SQLFragment {
         """
         UPDATE tidegate.password_hashes SET hash = \(bind: .text(new)) \

@@ -7,9 +7,13 @@ public enum SessionStatements {
     public struct NewSession: Sendable {
         /// 24 hexadecimal digits.
         public let id: String
+        /// 24 hexadecimal digits of the app.
         public let appID: String
+        /// 24 hexadecimal digits.
         public let userID: String
+        /// Which provider it is.
         public let kind: ProviderConfiguration.Kind
+        /// The id of the identity.
         public let identityID: String
         /// What the request says of its device; nil for no device.
         public let device: DeviceInformation?
@@ -18,9 +22,16 @@ public enum SessionStatements {
         /// Milliseconds since 1970.
         public let expiresAt: Int64
 
+        /// Made of its parts.
         public init(
-            id: String, appID: String, userID: String, kind: ProviderConfiguration.Kind, identityID: String,
-            device: DeviceInformation?, newDeviceID: String, expiresAt: Int64
+            id: String,
+            appID: String,
+            userID: String,
+            kind: ProviderConfiguration.Kind,
+            identityID: String,
+            device: DeviceInformation?,
+            newDeviceID: String,
+            expiresAt: Int64
         ) {
             self.id = id
             self.appID = appID
@@ -120,7 +131,8 @@ public enum SessionStatements {
 
     /// The keys of ``signingKeys(appID:)``.
     public static func readSigningKeys(
-        _ rows: ResultSet, appID: String
+        _ rows: ResultSet,
+        appID: String
     ) throws(ServiceError) -> SigningKeySet {
         var keys: [SigningKey] = []
         for row in 0..<rows.rowCount {
@@ -129,8 +141,12 @@ public enum SessionStatements {
             else { throw ServiceError(.internalServerError, "a signing key cannot be read") }
             keys.append(
                 SigningKey(
-                    id: id, secret: secret, validFrom: Int64(validFrom),
-                    retiredAt: rows.int(row, 3).map(Int64.init)))
+                    id: id,
+                    secret: secret,
+                    validFrom: Int64(validFrom),
+                    retiredAt: rows.int(row, 3).map(Int64.init)
+                )
+            )
         }
         return SigningKeySet(appID: appID, keys: keys)
     }

@@ -11,6 +11,7 @@ public struct AccessToken: Sendable, Hashable {
     public let userID: String
     /// `iss`: the session, which is the refresh token's `baas_id`.
     public let sessionID: String
+    /// 24 hexadecimal digits, all zero for no device.
     public let deviceID: String
     /// `baas_domain_id`.
     public let appID: String
@@ -21,9 +22,15 @@ public struct AccessToken: Sendable, Hashable {
     /// `exp`, seconds since 1970.
     public let expiresAt: Int64
 
+    /// Made of its parts.
     public init(
-        userID: String, sessionID: String, deviceID: String, appID: String, userData: BSONDocument?,
-        issuedAt: Int64, expiresAt: Int64
+        userID: String,
+        sessionID: String,
+        deviceID: String,
+        appID: String,
+        userData: BSONDocument?,
+        issuedAt: Int64,
+        expiresAt: Int64
     ) {
         self.userID = userID
         self.sessionID = sessionID
@@ -36,12 +43,22 @@ public struct AccessToken: Sendable, Hashable {
 
     /// A token that is issued now and lives ``lifetimeSeconds``.
     public init(
-        userID: String, sessionID: String, deviceID: String, appID: String, userData: BSONDocument?,
+        userID: String,
+        sessionID: String,
+        deviceID: String,
+        appID: String,
+        userData: BSONDocument?,
         now: Int64
     ) {
         self.init(
-            userID: userID, sessionID: sessionID, deviceID: deviceID, appID: appID, userData: userData,
-            issuedAt: now, expiresAt: now &+ Self.lifetimeSeconds)
+            userID: userID,
+            sessionID: sessionID,
+            deviceID: deviceID,
+            appID: appID,
+            userData: userData,
+            issuedAt: now,
+            expiresAt: now &+ Self.lifetimeSeconds
+        )
     }
 
     static let type = "access"
@@ -68,8 +85,14 @@ public struct AccessToken: Sendable, Hashable {
             let issuedAt = token.seconds("iat"), let expiresAt = token.seconds("exp")
         else { return nil }
         self.init(
-            userID: userID, sessionID: sessionID, deviceID: deviceID, appID: appID,
-            userData: token.claims["user_data"]?.document, issuedAt: issuedAt, expiresAt: expiresAt)
+            userID: userID,
+            sessionID: sessionID,
+            deviceID: deviceID,
+            appID: appID,
+            userData: token.claims["user_data"]?.document,
+            issuedAt: issuedAt,
+            expiresAt: expiresAt
+        )
     }
 }
 

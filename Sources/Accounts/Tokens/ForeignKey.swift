@@ -2,7 +2,6 @@ import BSON
 import Crypto
 import CryptoExtras
 
-
 /// A key that foreign tokens are checked with.
 ///
 /// Each key knows its one algorithm, so that a public RSA key never becomes an HMAC secret.
@@ -41,12 +40,17 @@ public struct ForeignKey: Sendable {
         case .hmac(let secret):
             token.algorithm == "HS256"
                 && HMAC<SHA256>.isValidAuthenticationCode(
-                    token.signature, authenticating: token.signedBytes, using: SymmetricKey(data: secret))
+                    token.signature,
+                    authenticating: token.signedBytes,
+                    using: SymmetricKey(data: secret)
+                )
         case .rsa(let key):
             token.algorithm == "RS256"
                 && key.isValidSignature(
                     _RSA.Signing.RSASignature(rawRepresentation: token.signature),
-                    for: SHA256.hash(data: token.signedBytes), padding: .insecurePKCS1v1_5)
+                    for: SHA256.hash(data: token.signedBytes),
+                    padding: .insecurePKCS1v1_5
+                )
         }
     }
 

@@ -1,12 +1,13 @@
 public import BSON
 
-
 /// A JWT taken apart, not yet believed.
 ///
 /// Both JSON parts are read once by the Extended JSON reader, which refuses duplicate members: two
 /// readers that keep different ones of a pair would disagree about who the caller is.
 public struct JSONWebToken: Sendable {
+    /// The first part.
     public let header: BSONDocument
+    /// The second part.
     public let claims: BSONDocument
     /// Header, dot, claims, as they were signed.
     let signedBytes: [UInt8]
@@ -15,10 +16,11 @@ public struct JSONWebToken: Sendable {
     /// A document of the deepest kind still fits into a claim.
     private static let limits = ReadLimits(depth: 110, nodes: 200_000)
 
+    /// Takes a text apart; nil for anything that is no JWT.
+    ///
     /// - Parameters:
     ///   - text: Three parts in strict base64url.
     ///   - maximumCharacters: Longer texts are refused unread.
-    /// - Returns: nil for anything that is no JWT.
     public init?(_ text: String, maximumCharacters: Int = 1_000_000) {
         let bytes = Array(text.utf8)
         guard bytes.count <= maximumCharacters else { return nil }

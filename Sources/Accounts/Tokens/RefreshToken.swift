@@ -17,21 +17,32 @@ public struct RefreshToken: Sendable, Hashable {
     public let userID: String
     /// `baas_id`.
     public let sessionID: String
+    /// 24 hexadecimal digits, all zero for no device.
     public let deviceID: String
     /// `baas_domain_id`.
     public let appID: String
     /// `baas_identity`: the identity that logged in.
     public let identityID: String
+    /// `provider_type` of the identity.
     public let providerType: String
+    /// `provider_id` of the identity: 24 hexadecimal digits.
     public let providerID: String
     /// `iat`, seconds since 1970.
     public let issuedAt: Int64
     /// `exp`, seconds since 1970.
     public let expiresAt: Int64
 
+    /// Made of its parts.
     public init(
-        userID: String, sessionID: String, deviceID: String, appID: String, identityID: String,
-        providerType: String, providerID: String, issuedAt: Int64, expiresAt: Int64
+        userID: String,
+        sessionID: String,
+        deviceID: String,
+        appID: String,
+        identityID: String,
+        providerType: String,
+        providerID: String,
+        issuedAt: Int64,
+        expiresAt: Int64
     ) {
         self.userID = userID
         self.sessionID = sessionID
@@ -79,7 +90,15 @@ public struct RefreshToken: Sendable, Hashable {
             let issuedAt = token.seconds("iat"), let expiresAt = token.seconds("exp")
         else { return nil }
         self.init(
-            userID: userID, sessionID: sessionID, deviceID: deviceID, appID: appID, identityID: identityID,
-            providerType: providerType, providerID: providerID, issuedAt: issuedAt, expiresAt: expiresAt)
+            userID: userID,
+            sessionID: sessionID,
+            deviceID: deviceID,
+            appID: appID,
+            identityID: identityID,
+            providerType: providerType,
+            providerID: providerID,
+            issuedAt: issuedAt,
+            expiresAt: expiresAt
+        )
     }
 }

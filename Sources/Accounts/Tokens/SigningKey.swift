@@ -9,6 +9,7 @@ public struct SigningKey: Sendable, Hashable {
     /// Seconds since 1970 from which it is no longer believed; nil for never.
     public let retiredAt: Int64?
 
+    /// Made of its parts.
     public init(id: String, secret: [UInt8], validFrom: Int64, retiredAt: Int64?) {
         self.id = id
         self.secret = secret
@@ -19,15 +20,20 @@ public struct SigningKey: Sendable, Hashable {
 
 /// The keys of one app: the newest signs, all that are not retired are believed.
 public struct SigningKeySet: Sendable, Hashable {
+    /// 24 hexadecimal digits of the app.
     public let appID: String
+    /// In no order.
     public let keys: [SigningKey]
 
+    /// Made of its parts.
     public init(appID: String, keys: [SigningKey]) {
         self.appID = appID
         self.keys = keys
     }
 
-    /// The newest key that is in force. A key made by a database whose clock is ahead of ours signs when
+    /// The newest key that is in force.
+    ///
+    /// A key made by a database whose clock is ahead of ours signs when
     /// there is no other.
     func signer(now: Int64) -> SigningKey? {
         let usable = keys.filter { ($0.retiredAt ?? .max) > now && $0.secret.count >= 32 }

@@ -9,13 +9,12 @@ public import Errors
 public struct TokenSigner: Sendable {
     private let keys: SigningKeySet
 
+    /// Made of its parts.
     public init(_ keys: SigningKeySet) {
         self.keys = keys
     }
 
-    /// The text of an access token, or nil when no key may sign at this time.
-    ///
-    /// - Parameter now: Seconds since 1970.
+    /// The text of an access token, or nil when no key may sign at this time, in seconds since 1970.
     public func sign(_ token: AccessToken, now: Int64) -> String? {
         sign(token.claims, now: now)
     }
@@ -27,7 +26,7 @@ public struct TokenSigner: Sendable {
 
     /// Checks an access token.
     ///
-    /// - Throws: ``ServiceError`` with the text of the case; `unauthorized` for garbage and forgeries.
+    /// Throws ``ServiceError`` with the text of the case; `unauthorized` for garbage and forgeries.
     public func accessToken(_ text: String, now: Int64) throws(ServiceError) -> AccessToken {
         let token = try checked(text, now: now, forgery: AccountFailure.malformedToken("signature"))
         try expect(AccessToken.type, token)
@@ -61,14 +60,19 @@ public struct TokenSigner: Sendable {
     }
 
     private func checked(
-        _ text: String, now: Int64, forgery: ServiceError
+        _ text: String,
+        now: Int64,
+        forgery: ServiceError
     ) throws(ServiceError) -> JSONWebToken {
         guard let token = JSONWebToken(text) else { throw AccountFailure.malformedToken("form") }
         guard token.algorithm == "HS256" else { throw AccountFailure.malformedToken("algorithm") }
         guard let keyID = token.keyID, let key = keys.verifier(keyID, now: now) else { throw forgery }
         guard
             HMAC<SHA256>.isValidAuthenticationCode(
-                token.signature, authenticating: token.signedBytes, using: SymmetricKey(data: key.secret))
+                token.signature,
+                authenticating: token.signedBytes,
+                using: SymmetricKey(data: key.secret)
+            )
         else { throw forgery }
         return token
     }
