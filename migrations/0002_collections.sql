@@ -102,13 +102,13 @@ CREATE FUNCTION tidegate.next_shape(collection integer, shape integer, steps tex
     SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    step text;
+    wanted text;
 BEGIN
-    FOREACH step IN ARRAY steps LOOP
+    FOREACH wanted IN ARRAY steps LOOP
         EXIT WHEN shape = 0;
-        IF step IS NOT NULL THEN
+        IF wanted IS NOT NULL THEN
             SELECT s.to_shape INTO shape FROM tidegate.shape_steps s
-                WHERE s.collection_id = collection AND s.from_shape = shape AND s.step = next_shape.step;
+                WHERE s.collection_id = collection AND s.from_shape = shape AND s.step = wanted;
             IF NOT FOUND THEN RETURN NULL; END IF;
         END IF;
     END LOOP;

@@ -7,6 +7,8 @@ struct StructuralEquality {
     let path: CandidatePath
 
     func compile(_ value: BSONValue, on document: SQLFragment) -> Condition {
+        // Missing fields equal null; the path language has a form of its own for that.
+        if value.isNull { return .unknown }
         var content = Content()
         guard content.add(value), let bytes = StoredText.bytes(.array([value])) else { return .unknown }
         var arms: [SQLFragment] = path.alternatives.flatMap { text -> [SQLFragment] in

@@ -56,12 +56,13 @@ struct TestCompiler {
             return predicate { "\($0).\"$date\" \(op.pathText) \(milliseconds)" }
         case .bool(let flag):
             return predicate { "\($0) \(op.pathText) \(flag)" }
-        case .null, .undefined:
+        case .null:
             return op.acceptsEqual ? null() : .never
         case .binary(let binary) where op == .equal && binary.subtype == 4 && binary.bytes.count == 16:
             guard let text = UUIDDigits.text(binary.bytes) else { return nil }
             return predicate { "\($0).\"$uuid\" == \"\(text)\"" }
-        case .document, .array, .binary, .regex, .dbPointer, .code, .codeWithScope, .timestamp, .minKey, .maxKey:
+        case .document, .array, .binary, .undefined, .regex, .dbPointer, .code, .codeWithScope, .timestamp, .minKey,
+            .maxKey:
             return nil
         }
     }
@@ -86,12 +87,12 @@ struct TestCompiler {
         return result
     }
 
-    /// Null, undefined or missing; `reference/mql.md` §2 has the table of cases.
+    /// Null or missing, but not undefined; `reference/mql.md` §2 has the table of cases.
     private func null() -> PathPredicate? {
         guard path.isPlain else { return nil }
         let steps = path.components.map(JSONPathText.member)
         let whole = path.alternatives[0]
-        var arms = ["\(whole) == null", "\(whole).\"$undefined\" == true"]
+        var arms = ["\(whole) == null"]
         guard let last = steps.last else { return PathPredicate(text: arms.joined(separator: " || "), isExact: true) }
         arms.append("!exists(\(path.root)\(steps[0]))")
         guard steps.count > 1 else { return PathPredicate(text: arms.joined(separator: " || "), isExact: true) }

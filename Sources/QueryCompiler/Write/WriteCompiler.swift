@@ -32,16 +32,17 @@ extension QueryCompiler {
             let change = UpdateCompiler(now: now).compile(arguments.update)
         else { return nil }
         let rows = "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))" as SQLFragment
-        let feasible = ([
-            "nd IS NOT NULL", "ns IS NOT NULL", "pg_column_size(nd) < \(bind: .int(Int64(Self.documentBytes)))",
-        ] + change.guards)
-        let guards = feasible.map { "coalesce(\($0), false)" as SQLFragment }
+        // The guards come first: on other documents the expression may be an error.
+        let document: SQLFragment =
+            change.guards.isEmpty
+            ? change.document : "CASE WHEN \(.joined(change.guards, separator: " AND ")) THEN \(change.document) END"
         return UpdateStatement(
             statement: """
                 WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
-                n AS MATERIALIZED (SELECT _id, doc, shape, \(change.document) AS nd, \
+                n AS MATERIALIZED (SELECT _id, doc, shape, \(document) AS nd, \
                 \(change.shape(collection: layout.id)) AS ns FROM t), \
-                c AS MATERIALIZED (SELECT _id, nd, ns, \(.joined(guards, separator: " AND ")) AS feasible, \
+                c AS MATERIALIZED (SELECT _id, nd, ns, nd IS NOT NULL AND ns IS NOT NULL \
+                AND pg_column_size(nd) < \(bind: .int(Int64(Self.documentBytes))) AS feasible, \
                 \(permission) AS permitted, \(change.changed(from: "doc", to: "nd")) OR ns <> shape AS changed FROM n), \
                 u AS (UPDATE \(layout.table) w SET doc = c.nd, shape = c.ns FROM c \
                 WHERE w._id = c._id AND c.changed AND NOT EXISTS (SELECT FROM c WHERE NOT (feasible AND permitted)) \
