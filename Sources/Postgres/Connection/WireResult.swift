@@ -45,6 +45,9 @@ final class WireResult: @unchecked Sendable {
         guard total <= Int(Int32.max) else {
             throw ServiceError(.readSizeLimitExceeded, "the result is larger than 2 GB")
         }
+        guard total > 0 else {
+            return ResultSet(columns: columns, bytes: [], cells: cells, affectedRows: affectedRows)
+        }
         let bytes = [UInt8](unsafeUninitializedCapacity: total) { buffer, filled in
             var cell = 0
             for row in 0..<rowCount {
