@@ -5,9 +5,12 @@
 public struct BSONDocument: Sendable, Hashable {
     /// One field.
     public struct Field: Sendable {
+        /// The field's name.
         public var key: String
+        /// What it holds.
         public var value: BSONValue
 
+        /// Takes both parts.
         public init(key: String, value: BSONValue) {
             self.key = key
             self.value = value
@@ -17,15 +20,21 @@ public struct BSONDocument: Sendable, Hashable {
     /// The fields, in order.
     public var fields: [Field]
 
+    /// Takes fields whose keys the caller knows to be distinct.
     public init(_ fields: [Field] = []) {
         self.fields = fields
     }
 
+    /// How many fields there are.
     public var count: Int { fields.count }
+    /// Whether there is no field.
     public var isEmpty: Bool { fields.isEmpty }
+    /// The names of the fields, in order.
     public var keys: [String] { fields.map(\.key) }
 
-    /// The value of a top-level field. Setting an absent one appends it; setting nil removes it.
+    /// The value of a top-level field.
+    ///
+    /// Setting an absent one appends it; setting nil removes it.
     public subscript(key: String) -> BSONValue? {
         get {
             for field in fields where TextOrder.equal(field.key, key) { return field.value }
@@ -50,11 +59,13 @@ public struct BSONDocument: Sendable, Hashable {
 }
 
 extension BSONDocument: ExpressibleByDictionaryLiteral {
+    /// Takes the fields in the order of the literal.
     public init(dictionaryLiteral elements: (String, BSONValue)...) {
         self.init(elements.map { Field(key: $0, value: $1) })
     }
 }
 
 extension BSONDocument: Sequence {
+    /// Goes through the fields in order.
     public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 }

@@ -5,6 +5,7 @@ public struct BSONKey: Hashable, Sendable {
     /// The value as it was given.
     public let value: BSONValue
 
+    /// Makes a key of any value.
     public init(_ value: BSONValue) {
         self.value = value
     }

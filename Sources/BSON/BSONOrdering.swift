@@ -72,6 +72,7 @@ public enum BSONOrdering {
     }
 
     /// Field by field: bracket of the value, then name, then value; a prefix is smaller.
+    @_disfavoredOverload
     public static func compare(_ left: BSONDocument, _ right: BSONDocument) -> Int {
         for (first, second) in zip(left.fields, right.fields) {
             let byBracket = order(bracket(first.value), bracket(second.value))

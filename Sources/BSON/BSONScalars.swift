@@ -1,8 +1,11 @@
 /// Bytes with a subtype (4 is a UUID).
 public struct BSONBinary: Sendable, Hashable {
+    /// What the bytes are; from 128 on the application decides.
     public var subtype: UInt8
+    /// The content, without the length that subtype 2 repeats.
     public var bytes: [UInt8]
 
+    /// Takes bytes as they are.
     public init(subtype: UInt8, bytes: [UInt8]) {
         self.subtype = subtype
         self.bytes = bytes
@@ -11,9 +14,12 @@ public struct BSONBinary: Sendable, Hashable {
 
 /// A pattern with its options, which are kept in alphabetical order.
 public struct BSONRegularExpression: Sendable, Hashable {
+    /// The pattern, in PCRE's syntax.
     public var pattern: String
+    /// One letter each, sorted.
     public var options: String
 
+    /// Sorts the options.
     public init(pattern: String, options: String = "") {
         self.pattern = pattern
         self.options = String(options.sorted())
@@ -22,9 +28,12 @@ public struct BSONRegularExpression: Sendable, Hashable {
 
 /// Seconds and increment of an operation's time.
 public struct BSONTimestamp: Sendable, Hashable {
+    /// Seconds since 1970, UTC.
     public var seconds: UInt32
+    /// Which operation within the second.
     public var increment: UInt32
 
+    /// Takes both parts.
     public init(seconds: UInt32, increment: UInt32) {
         self.seconds = seconds
         self.increment = increment
@@ -33,9 +42,12 @@ public struct BSONTimestamp: Sendable, Hashable {
 
 /// A deprecated reference: namespace and id.
 public struct BSONDBPointer: Sendable, Hashable {
+    /// Database and collection, joined by a dot.
     public var namespace: String
+    /// The document there.
     public var id: ObjectID
 
+    /// Takes both parts.
     public init(namespace: String, id: ObjectID) {
         self.namespace = namespace
         self.id = id
@@ -44,9 +56,12 @@ public struct BSONDBPointer: Sendable, Hashable {
 
 /// JavaScript with the variables it sees.
 public struct BSONCodeWithScope: Sendable, Hashable {
+    /// The source text.
     public var code: String
+    /// Names and the values they are bound to.
     public var scope: BSONDocument
 
+    /// Takes both parts.
     public init(code: String, scope: BSONDocument) {
         self.code = code
         self.scope = scope

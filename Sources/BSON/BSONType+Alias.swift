@@ -1,5 +1,5 @@
 extension BSONType {
-    /// The name that `$type` and error messages use: `double`, `object`, `binData`, …
+    /// The name by which `$type` and error messages call it, for example `binData`.
     public var alias: String {
         switch self {
         case .double: "double"

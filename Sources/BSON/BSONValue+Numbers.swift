@@ -29,7 +29,9 @@ extension BSONValue {
         }
     }
 
-    /// What an aggregation takes for true: everything but false, null, undefined and zero. NaN is true.
+    /// What an aggregation takes for true: everything but false, null, undefined and zero.
+    ///
+    /// NaN is true.
     public var isTruthy: Bool {
         switch self {
         case .bool(let value): value

@@ -59,16 +59,22 @@ extension BSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// An int32 where it fits, an int64 otherwise.
     public init(integerLiteral value: Int64) {
         self = Int32(exactly: value).map { .int32($0) } ?? .int64(value)
     }
+    /// A double.
     public init(floatLiteral value: Double) { self = .double(value) }
+    /// An array.
     public init(arrayLiteral elements: BSONValue...) { self = .array(elements) }
+    /// A document with its fields in the order of the literal.
     public init(dictionaryLiteral elements: (String, BSONValue)...) {
         self = .document(BSONDocument(elements.map { BSONDocument.Field(key: $0, value: $1) }))
     }
+    /// Null.
     public init(nilLiteral: ()) { self = .null }
 }

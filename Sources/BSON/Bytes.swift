@@ -44,6 +44,39 @@ public enum TextOrder {
     }
 }
 
+/// Text of UTF-8 bytes, nil when they are not valid.
+///
+/// The library repairs instead of refusing, and what needed repair differs from its source; that is faster than
+/// its validating initializer, which is not specialised for a buffer.
+@inline(__always)
+func validText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if isASCII(bytes) { return text }
+    return isSame(text, bytes) ? text : nil
+}
+
+@inline(never)
+private func isSame(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var text = text
+    return text.withUTF8 { TextOrder.compare($0, bytes) == 0 }
+}
+
+@inline(__always)
+private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let base = bytes.baseAddress else { return true }
+    var index = 0
+    var seen: UInt64 = 0
+    while index &+ 8 <= bytes.count {
+        seen |= UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self)
+        index &+= 8
+    }
+    while index < bytes.count {
+        seen |= UInt64(base[index])
+        index &+= 1
+    }
+    return seen & 0x8080_8080_8080_8080 == 0
+}
+
 /// A text that is hashed and compared by its bytes.
 struct ByteText: Hashable {
     let text: String

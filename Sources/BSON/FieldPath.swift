@@ -3,6 +3,7 @@ public struct FieldPath: Sendable, Hashable {
     /// The parts between the dots; empty ones are kept, since each language treats them its own way.
     public let components: [String]
 
+    /// Takes the parts as they are.
     public init(components: [String]) {
         self.components = components
     }
@@ -25,5 +26,6 @@ public struct FieldPath: Sendable, Hashable {
 }
 
 extension FieldPath: ExpressibleByStringLiteral {
+    /// Splits a literal at dots.
     public init(stringLiteral value: String) { self.init(value) }
 }

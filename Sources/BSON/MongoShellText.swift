@@ -14,19 +14,30 @@ public enum MongoShellText {
     }
 
     /// The text of a document.
+    @_disfavoredOverload
     public static func describe(_ document: BSONDocument) -> String { describe(.document(document)) }
 
     private static func append(_ value: BSONValue, to out: inout String) {
-        guard out.utf8.count < totalLimit else { return out += "..." }
+        guard out.utf8.count < totalLimit else {
+            out += "..."
+            return
+        }
         switch value {
         case .double(let number):
-            if number.isNaN { out += "nan.0" } else if number.isInfinite { out += number < 0 ? "-inf.0" : "inf.0" } else {
+            if number.isNaN {
+                out += "nan.0"
+            } else if number.isInfinite {
+                out += number < 0 ? "-inf.0" : "inf.0"
+            } else {
                 out += number.description
             }
         case .string(let text), .symbol(let text): appendQuoted(text, to: &out)
         case .document(let document): append(document, to: &out)
         case .array(let elements):
-            if elements.isEmpty { return out += "[]" }
+            if elements.isEmpty {
+                out += "[]"
+                return
+            }
             out += "[ "
             for (index, element) in elements.enumerated() {
                 if index > 0 { out += ", " }
@@ -57,7 +68,10 @@ public enum MongoShellText {
     }
 
     private static func append(_ document: BSONDocument, to out: inout String) {
-        if document.isEmpty { return out += "{}" }
+        if document.isEmpty {
+            out += "{}"
+            return
+        }
         out += "{ "
         for (index, field) in document.fields.enumerated() {
             if index > 0 { out += ", " }
@@ -83,7 +97,8 @@ public enum MongoShellText {
         if binary.subtype == 4, binary.bytes.count == 16 {
             var text: [UInt8] = []
             UUIDText.append(binary.bytes, to: &text)
-            return out += "UUID(\"\(String(decoding: text, as: UTF8.self))\")"
+            out += "UUID(\"\(String(decoding: text, as: UTF8.self))\")"
+            return
         }
         var digits: [UInt8] = []
         for byte in binary.bytes.prefix(textLimit) { JSONText.appendHexadecimal(byte, to: &digits) }

@@ -63,7 +63,9 @@ enum NumberOrder {
         // A decimal too small for a double rounds to zero.
         if left == 0 { return negative ? 1 : -1 }
         let order = DoubleExpansion.compare(
-            DoubleExpansion(left), DoubleExpansion(coefficient, scale: exponent))
+            DoubleExpansion(left),
+            DoubleExpansion(coefficient, scale: exponent)
+        )
         return negative ? -order : order
     }
 }

@@ -20,20 +20,16 @@ public struct ObjectID: Sendable, Hashable {
 
     /// Exactly 24 hexadecimal digits of either case, or nil.
     public init?(hex: some StringProtocol) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(12)
-        var high: UInt8?
+        var seconds: UInt32 = 0
+        var rest: UInt64 = 0
+        var count = 0
         for character in hex.utf8 {
-            guard let digit = hexadecimalDigit(character) else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | digit)
-                high = nil
-            } else {
-                high = digit
-            }
+            guard count < 24, let digit = hexadecimalDigit(character) else { return nil }
+            if count < 8 { seconds = seconds << 4 | UInt32(digit) } else { rest = rest << 4 | UInt64(digit) }
+            count += 1
         }
-        guard high == nil else { return nil }
-        self.init(bytes: bytes)
+        guard count == 24 else { return nil }
+        self.init(seconds: seconds, unique: rest)
     }
 
     /// The twelve bytes.
@@ -44,7 +40,10 @@ public struct ObjectID: Sendable, Hashable {
 
     /// 24 lower-case hexadecimal digits.
     public var hex: String {
-        String(decoding: bytes.flatMap { [hexadecimalDigits[Int($0 >> 4)], hexadecimalDigits[Int($0 & 15)]] }, as: UTF8.self)
+        var digits: [UInt8] = []
+        digits.reserveCapacity(24)
+        appendHex(to: &digits)
+        return String(decoding: digits, as: UTF8.self)
     }
 }
 

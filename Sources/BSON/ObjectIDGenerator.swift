@@ -8,8 +8,8 @@ public final class ObjectIDGenerator: Sendable {
     private let process: UInt64
     private let counter: Atomic<UInt32>
 
-    /// - Parameter processUnique: Five random bytes; higher ones are ignored.
-    /// - Parameter counter: Where counting begins; random too, so that restarts do not collide.
+    /// Takes five random bytes, of which higher ones are ignored, and where counting begins: random too, so
+    /// that restarts do not collide.
     public init(processUnique: UInt64, counter: UInt32) {
         process = (processUnique & 0xFF_FFFF_FFFF) << 24
         self.counter = Atomic(counter)

@@ -9,8 +9,11 @@ public struct ReadLimits: Sendable, Hashable {
     /// How long a binary document may be, in bytes.
     public var documentBytes: Int
 
+    /// Takes the standard bound for what is left out.
     public init(
-        depth: Int = 100, nodes: Int = 4_000_000, keyBytes: Int = 1 << 20,
+        depth: Int = 100,
+        nodes: Int = 4_000_000,
+        keyBytes: Int = 1 << 20,
         documentBytes: Int = BSONBinaryFormat.documentBytesLimit
     ) {
         self.depth = depth

@@ -105,7 +105,11 @@ struct TypedKeyWriter {
             case .infinity(let negative): appendClass(isNaN: false, isNegative: negative)
             case .finite(_, 0, _): bytes.append(UInt8(ascii: "3"))
             case .finite(let negative, let coefficient, let exponent):
-                append(DoubleExpansion(coefficient, scale: exponent), isNegative: negative, isNested: isNested)
+                append(
+                    DoubleExpansion(coefficient, scale: exponent),
+                    isNegative: negative,
+                    isNested: isNested
+                )
             }
         default: break
         }

@@ -34,7 +34,9 @@ struct JSONBText {
     private mutating func string() -> [UInt8] {
         let start = position
         position += 1
-        while bytes[position] != UInt8(ascii: "\"") { position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1 }
+        while bytes[position] != UInt8(ascii: "\"") {
+            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
         position += 1
         return Array(bytes[start..<position])
     }
@@ -84,7 +86,8 @@ struct JSONBText {
         var out: [UInt8] = []
         var index = 1
         let escapes: [UInt8: UInt8] = [
-            UInt8(ascii: "n"): 10, UInt8(ascii: "t"): 9, UInt8(ascii: "r"): 13, UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12,
+            UInt8(ascii: "n"): 10, UInt8(ascii: "t"): 9, UInt8(ascii: "r"): 13, UInt8(ascii: "b"): 8,
+            UInt8(ascii: "f"): 12,
         ]
         while index < key.count - 1 {
             guard key[index] == UInt8(ascii: "\\") else {

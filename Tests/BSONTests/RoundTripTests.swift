@@ -57,7 +57,8 @@ struct RoundTripTests {
             let read = try StoredForm.read(stored, shape: shape)
             guard read == document else {
                 Issue.record(
-                    "\(ExtendedJSON.canonical(document)) became \(ExtendedJSON.canonical(read)) by \(shape.text)")
+                    "\(ExtendedJSON.canonical(document)) became \(ExtendedJSON.canonical(read)) by \(shape.text)"
+                )
                 return
             }
             #expect(shape.covers(document))
@@ -68,9 +69,15 @@ struct RoundTripTests {
                     try StoredForm.transcode(stored[...], shape: shape, to: form, into: &direct)
                     let read = try StoredForm.read(stored, shape: shape)
                     var byWay: [UInt8] = []
-                    if form == .plain { PlainJSON.write(read, to: &byWay) } else { ExtendedJSON.writeCanonical(read, to: &byWay) }
+                    if form == .plain {
+                        PlainJSON.write(read, to: &byWay)
+                    } else {
+                        ExtendedJSON.writeCanonical(read, to: &byWay)
+                    }
                     guard direct == byWay else {
-                        Issue.record("transcoded \(String(decoding: direct, as: UTF8.self)), read and written \(String(decoding: byWay, as: UTF8.self))")
+                        Issue.record(
+                            "transcoded \(String(decoding: direct, as: UTF8.self)), read and written \(String(decoding: byWay, as: UTF8.self))"
+                        )
                         return
                     }
                 }

@@ -1,7 +1,7 @@
 import BSON
 import Errors
-import Testing
 import TestSupport
+import Testing
 
 /// The published BSON corpus: bytes, canonical and relaxed text, degenerate input, errors.
 ///
@@ -46,7 +46,9 @@ struct BSONCorpusTests {
             if let bytes = hex(item, "degenerate_bson") {
                 #expect(try BSONBinaryFormat.write(BSONBinaryFormat.read(bytes)) == canonical, name)
             }
-            if let degenerate = text(item, "degenerate_extjson"), let expected = text(item, "canonical_extjson") {
+            if let degenerate = text(item, "degenerate_extjson"),
+                let expected = text(item, "canonical_extjson")
+            {
                 let parsed = try ExtendedJSON.readDocument(Array(degenerate.utf8))
                 #expect(ExtendedJSON.canonical(parsed) == compact(expected), name)
                 if item["lossy"] == nil { #expect(try BSONBinaryFormat.write(parsed) == canonical, name) }
@@ -58,7 +60,8 @@ struct BSONCorpusTests {
     func decodeErrors(file: String) throws {
         for item in try cases(file, "decodeErrors") {
             let bytes = try #require(hex(item, "bson"))
-            let error = #expect(throws: ServiceError.self, Comment(rawValue: text(item, "description") ?? "")) {
+            let error = #expect(throws: ServiceError.self, Comment(rawValue: text(item, "description") ?? ""))
+            {
                 try BSONBinaryFormat.read(bytes)
             }
             #expect(error?.code == .invalidParameter)
@@ -71,7 +74,8 @@ struct BSONCorpusTests {
         for item in try cases(file, "parseErrors") {
             var string = try #require(text(item, "string"))
             if file.hasPrefix("decimal128") { string = "{\"d\":{\"$numberDecimal\":\"\(string)\"}}" }
-            let error = #expect(throws: ServiceError.self, Comment(rawValue: text(item, "description") ?? "")) {
+            let error = #expect(throws: ServiceError.self, Comment(rawValue: text(item, "description") ?? ""))
+            {
                 try ExtendedJSON.readDocument(Array(string.utf8))
             }
             #expect(error?.code == .invalidParameter)
@@ -82,7 +86,10 @@ struct BSONCorpusTests {
     /// What the corpus says nothing of: the form in which tidegate stores the document.
     private func stored(_ document: BSONDocument, isLossy: Bool, _ name: Comment) throws {
         guard !ExtendedJSON.canonical(document).contains("\\u0000") else { return }
-        let read = try StoredForm.read(Array(StoredForm.text(document).utf8), shape: DocumentShape(of: document))
+        let read = try StoredForm.read(
+            Array(StoredForm.text(document).utf8),
+            shape: DocumentShape(of: document)
+        )
         if isLossy {
             #expect(ExtendedJSON.canonical(read) == ExtendedJSON.canonical(document), name)
         } else {

@@ -2,6 +2,7 @@
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Begins the sequence of a seed.
     public init(seed: UInt64) {
         state = seed
     }

@@ -12,7 +12,8 @@ public enum BSONBinaryFormat {
     /// - Throws: ``ServiceError`` with code `invalidParameter`, the byte position in the message and in
     ///   `details["position"]`; BSONObjectTooLarge (10334) past the limit.
     public static func read(
-        _ bytes: [UInt8], limits: ReadLimits = .standard
+        _ bytes: [UInt8],
+        limits: ReadLimits = .standard
     ) throws(ServiceError) -> BSONDocument {
         guard bytes.count <= limits.documentBytes else { throw tooLarge(bytes.count) }
         return try bytes.withUnsafeBufferPointer { (buffer) throws(ServiceError) -> BSONDocument in
@@ -69,6 +70,7 @@ public enum BSONBinaryFormat {
     static func tooLarge(_ size: Int) -> ServiceError {
         .mongo(
             .bsonObjectTooLarge,
-            "BSONObj size: \(size) is invalid. Size must be between 0 and \(documentBytesLimit)(16MB)")
+            "BSONObj size: \(size) is invalid. Size must be between 0 and \(documentBytesLimit)(16MB)"
+        )
     }
 }

@@ -20,13 +20,17 @@ struct BSONReader {
 
     private func fault(_ what: String) -> ServiceError {
         ServiceError(
-            .invalidParameter, "invalid BSON at byte \(position): \(what)",
-            details: ["position": String(position)])
+            .invalidParameter,
+            "invalid BSON at byte \(position): \(what)",
+            details: ["position": String(position)]
+        )
     }
 
     /// The fields of a document that begins here; `end` bounds what it may claim.
     private mutating func readFields(
-        end: Int, depth: Int, isArray: Bool
+        end: Int,
+        depth: Int,
+        isArray: Bool
     ) throws(ServiceError) -> [BSONDocument.Field] {
         guard depth <= limits.depth else { throw fault("nested more than \(limits.depth) levels deep") }
         let start = position
@@ -133,21 +137,25 @@ struct BSONReader {
         let start = position
         while position < end, bytes[position] != 0 { position += 1 }
         guard position < end else { throw fault("name without terminator") }
-        guard position - start <= limits.keyBytes else { throw fault("name longer than \(limits.keyBytes) bytes") }
+        guard position - start <= limits.keyBytes else {
+            throw fault("name longer than \(limits.keyBytes) bytes")
+        }
         let slice = UnsafeBufferPointer(rebasing: bytes[start..<position])
         position += 1
         return try text(slice)
     }
 
     private func text(_ slice: UnsafeBufferPointer<UInt8>) throws(ServiceError) -> String {
-        guard let text = String(validating: slice, as: UTF8.self) else { throw fault("invalid UTF-8") }
+        guard let text = validText(slice) else { throw fault("invalid UTF-8") }
         return text
     }
 
     private mutating func readBinary(end: Int) throws(ServiceError) -> BSONBinary {
         let length = Int(try readInt32(end: end))
         let subtype = try take(1, end: end)[0]
-        guard subtype == 2 else { return BSONBinary(subtype: subtype, bytes: Array(try take(length, end: end))) }
+        guard subtype == 2 else {
+            return BSONBinary(subtype: subtype, bytes: Array(try take(length, end: end)))
+        }
         let inner = Int(try readInt32(end: end))
         guard inner >= 0, inner == length - 4 else { throw fault("binary length \(inner) inside \(length)") }
         return BSONBinary(subtype: 2, bytes: Array(try take(inner, end: end)))

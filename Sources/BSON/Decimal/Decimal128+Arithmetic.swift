@@ -23,8 +23,12 @@ extension Decimal128 {
     }
 
     private static func sum(
-        _ negative: Bool, _ coefficient: UInt128, _ exponent: Int,
-        _ otherNegative: Bool, _ other: UInt128, _ otherExponent: Int
+        _ negative: Bool,
+        _ coefficient: UInt128,
+        _ exponent: Int,
+        _ otherNegative: Bool,
+        _ other: UInt128,
+        _ otherExponent: Int
     ) -> Decimal128 {
         let zeroSign = negative && otherNegative
         guard coefficient != 0 else {
@@ -94,8 +98,10 @@ extension Decimal128 {
         let first = min(scale, 38)
         let (low, small) = (powersOfTen[first], powersOfTen[scale - first])
         let product = a.multipliedFullWidth(by: low)
-        let wide = (high: product.high * small + product.low.multipliedFullWidth(by: small).high,
-            low: product.low &* small)
+        let wide = (
+            high: product.high * small + product.low.multipliedFullWidth(by: small).high,
+            low: product.low &* small
+        )
         let division = b.dividingFullWidth(wide)
         let remainder = division.remainder
         var quotient = division.quotient
@@ -134,7 +140,9 @@ extension Decimal128 {
         var base: UInt128 = 10 % modulus
         var rest = exponent
         while rest > 0 {
-            if rest & 1 == 1 { result = modulus.dividingFullWidth(result.multipliedFullWidth(by: base)).remainder }
+            if rest & 1 == 1 {
+                result = modulus.dividingFullWidth(result.multipliedFullWidth(by: base)).remainder
+            }
             base = modulus.dividingFullWidth(base.multipliedFullWidth(by: base)).remainder
             rest >>= 1
         }

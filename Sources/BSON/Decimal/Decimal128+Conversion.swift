@@ -68,7 +68,10 @@ extension Decimal128 {
         let excess = used - limit
         if excess < 0 {
             self.init(
-                packing: coefficient * Self.powersOfTen[-excess], exponent: exponent + excess, negative: negative)
+                packing: coefficient * Self.powersOfTen[-excess],
+                exponent: exponent + excess,
+                negative: negative
+            )
             return
         }
         let divisor = Self.powersOfTen[excess]
@@ -103,7 +106,9 @@ extension Decimal128 {
             guard exponent < 20, magnitude <= UInt128(UInt64.max) else { return nil }
             magnitude *= Self.powersOfTen[exponent]
         } else if exponent < 0 {
-            guard -exponent < Self.digitLimit, magnitude % Self.powersOfTen[-exponent] == 0 else { return nil }
+            guard -exponent < Self.digitLimit, magnitude % Self.powersOfTen[-exponent] == 0 else {
+                return nil
+            }
             magnitude /= Self.powersOfTen[-exponent]
         }
         guard magnitude <= UInt128(1) << 63 else { return nil }

@@ -1,11 +1,13 @@
 extension Decimal128 {
     /// Brings any coefficient and exponent into range: half to even, once.
     ///
-    /// - Parameter sticky: Whether nonzero digits below the coefficient were cut off; then the coefficient
-    ///   must have at least 35 digits.
-    /// - Returns: The nearest decimal (infinity past the largest), and whether it is exact.
+    /// With `sticky`, nonzero digits below the coefficient were cut off; then it must have at least 35 digits.
+    /// The result is the nearest decimal, infinity past the largest, and whether it is exact.
     static func rounding(
-        _ coefficient: UInt128, exponent: Int, negative: Bool, sticky: Bool = false
+        _ coefficient: UInt128,
+        exponent: Int,
+        negative: Bool,
+        sticky: Bool = false
     ) -> (value: Decimal128, isExact: Bool) {
         var exponent = exponent
         if coefficient == 0 && !sticky {
@@ -37,7 +39,9 @@ extension Decimal128 {
 
     /// Cuts off the last digits, half to even.
     private static func droppingDigits(
-        _ coefficient: UInt128, _ count: Int, sticky: Bool
+        _ coefficient: UInt128,
+        _ count: Int,
+        sticky: Bool
     ) -> (quotient: UInt128, isExact: Bool) {
         // 2^128 is below half of 10^39.
         guard count < powersOfTen.count else { return (0, coefficient == 0) }
@@ -74,6 +78,7 @@ extension Decimal128 {
             @unknown default: false
             }
         let clamped = min(max(target, Self.minimumExponent), Self.maximumExponent)
-        return Self.rounding(quotient + (isUp ? 1 : 0), exponent: isUp ? target : clamped, negative: negative).value
+        return Self.rounding(quotient + (isUp ? 1 : 0), exponent: isUp ? target : clamped, negative: negative)
+            .value
     }
 }

@@ -33,7 +33,8 @@ extension Decimal128: CustomStringConvertible {
     }
 
     private static func parseFinite(
-        _ text: some Collection<UInt8>, negative: Bool
+        _ text: some Collection<UInt8>,
+        negative: Bool
     ) -> (value: Decimal128, isExact: Bool)? {
         var coefficient: UInt128 = 0
         var exponent = 0

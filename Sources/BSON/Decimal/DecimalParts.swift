@@ -42,8 +42,10 @@ extension Decimal128 {
         let exponent = Int((high >> 49) & 0x3FFF) - Self.exponentBias
         let coefficient = UInt128(high & 0x1_FFFF_FFFF_FFFF) << 64 | UInt128(low)
         return .finite(
-            negative: negative, coefficient: coefficient < Self.coefficientBound ? coefficient : 0,
-            exponent: exponent)
+            negative: negative,
+            coefficient: coefficient < Self.coefficientBound ? coefficient : 0,
+            exponent: exponent
+        )
     }
 
     /// Packs a coefficient of at most 34 digits and an exponent in range; both are the caller's promise.
@@ -51,7 +53,8 @@ extension Decimal128 {
         let biased = UInt64(truncatingIfNeeded: exponent &+ Self.exponentBias)
         self.init(
             high: (negative ? 1 << 63 : 0) | biased << 49 | UInt64(truncatingIfNeeded: coefficient >> 64),
-            low: UInt64(truncatingIfNeeded: coefficient))
+            low: UInt64(truncatingIfNeeded: coefficient)
+        )
     }
 
     /// How many decimal digits a number has; zero has one.
@@ -59,6 +62,7 @@ extension Decimal128 {
         if value == 0 { return 1 }
         // log10(2) ≈ 1233/4096 gives the count or one less.
         let estimate = ((128 - value.leadingZeroBitCount) * 1233) >> 12
-        return estimate < powersOfTen.count && value >= powersOfTen[estimate] ? estimate + 1 : max(estimate, 1)
+        return estimate < powersOfTen.count && value >= powersOfTen[estimate]
+            ? estimate + 1 : max(estimate, 1)
     }
 }

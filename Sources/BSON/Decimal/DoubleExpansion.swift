@@ -56,7 +56,10 @@ struct DoubleExpansion {
     }
 
     private static func multiply(
-        _ limbs: inout [UInt32], by factor: UInt64, times: Int, chunk: (count: Int, value: UInt64)
+        _ limbs: inout [UInt32],
+        by factor: UInt64,
+        times: Int,
+        chunk: (count: Int, value: UInt64)
     ) {
         var rest = times
         while rest > 0 {

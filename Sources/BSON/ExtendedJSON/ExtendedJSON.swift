@@ -12,7 +12,8 @@ public enum ExtendedJSON {
     ///   a NUL in a key, nesting or size past the limits, a number out of range, invalid UTF-8, a lone
     ///   surrogate, a wrapper such as `$oid` with a wrong operand, or a text that is no document.
     public static func readDocument(
-        _ bytes: [UInt8], limits: ReadLimits = .standard
+        _ bytes: [UInt8],
+        limits: ReadLimits = .standard
     ) throws(ServiceError) -> BSONDocument {
         guard case .document(let document) = try readValue(bytes, limits: limits) else {
             throw JSONScanner.fault(0, "expected an object")
@@ -22,7 +23,8 @@ public enum ExtendedJSON {
 
     /// Reads a text that is one value of any type; errors as ``readDocument(_:limits:)``.
     public static func readValue(
-        _ bytes: [UInt8], limits: ReadLimits = .standard
+        _ bytes: [UInt8],
+        limits: ReadLimits = .standard
     ) throws(ServiceError) -> BSONValue {
         try bytes.withUnsafeBufferPointer { (buffer) throws(ServiceError) -> BSONValue in
             var reader = try ExtendedJSONReader(buffer, limits: limits)
@@ -41,6 +43,7 @@ public enum ExtendedJSON {
     }
 
     /// Appends a document in canonical notation.
+    @_disfavoredOverload
     public static func writeCanonical(_ document: BSONDocument, to out: inout [UInt8]) {
         ExtendedJSONWriter(isCanonical: true).append(document, to: &out)
     }
@@ -51,6 +54,7 @@ public enum ExtendedJSON {
     }
 
     /// Appends a document in relaxed notation.
+    @_disfavoredOverload
     public static func writeRelaxed(_ document: BSONDocument, to out: inout [UInt8]) {
         ExtendedJSONWriter(isCanonical: false).append(document, to: &out)
     }
@@ -63,6 +67,7 @@ public enum ExtendedJSON {
     }
 
     /// A document's canonical notation as text.
+    @_disfavoredOverload
     public static func canonical(_ document: BSONDocument) -> String { canonical(.document(document)) }
 
     /// The relaxed notation as text.
@@ -73,5 +78,6 @@ public enum ExtendedJSON {
     }
 
     /// A document's relaxed notation as text.
+    @_disfavoredOverload
     public static func relaxed(_ document: BSONDocument) -> String { relaxed(.document(document)) }
 }

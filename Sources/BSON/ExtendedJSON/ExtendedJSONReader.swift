@@ -102,7 +102,9 @@ struct ExtendedJSONReader {
             guard scanner.next == UInt8(ascii: "\"") else { throw scanner.unexpected("a field name") }
             let place = scanner.position
             let key = try readKey()
-            guard keys.isNew(key, among: fields) else { throw JSONScanner.fault(place, "duplicate key '\(key)'") }
+            guard keys.isNew(key, among: fields) else {
+                throw JSONScanner.fault(place, "duplicate key '\(key)'")
+            }
             if fields.isEmpty { mayBeWrapper = scanner.base[place + 1] == UInt8(ascii: "$") }
             scanner.skipSpace()
             guard scanner.next == UInt8(ascii: ":") else { throw scanner.unexpected("':'") }

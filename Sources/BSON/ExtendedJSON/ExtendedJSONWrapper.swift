@@ -34,7 +34,9 @@ enum ExtendedJSONWrapper: String {
     /// The wrapper that a key announces.
     init?(key: String) {
         // Shorter and longer names are operators and data.
-        guard (4...18).contains(key.utf8.count), let wrapper = Self.byKey[ByteText(text: key)] else { return nil }
+        guard (4...18).contains(key.utf8.count), let wrapper = Self.byKey[ByteText(text: key)] else {
+            return nil
+        }
         self = wrapper
     }
 
@@ -83,7 +85,8 @@ enum ExtendedJSONWrapper: String {
         switch self {
         case .objectID: return operand.string.flatMap { ObjectID(hex: $0) }.map { .objectID($0) }
         case .symbol: return operand.string.map { .symbol($0) }
-        case .int32: return operand.string.flatMap(Self.integer).flatMap { Int32(exactly: $0) }.map { .int32($0) }
+        case .int32:
+            return operand.string.flatMap(Self.integer).flatMap { Int32(exactly: $0) }.map { .int32($0) }
         case .int64: return operand.string.flatMap(Self.integer).map { .int64($0) }
         case .double: return operand.string.flatMap(Self.double).map { .double($0) }
         case .decimal: return operand.string.flatMap { Decimal128(exactly: $0) }.map { .decimal128($0) }
@@ -105,7 +108,9 @@ enum ExtendedJSONWrapper: String {
         let document = BSONDocument(fields)
         switch self {
         case .code:
-            guard let code = document["$code"]?.string, let scope = document["$scope"]?.document else { return nil }
+            guard let code = document["$code"]?.string, let scope = document["$scope"]?.document else {
+                return nil
+            }
             return .codeWithScope(BSONCodeWithScope(code: code, scope: scope))
         case .binary:
             guard let text = document["$binary"]?.string, let type = document["$type"]?.string,

@@ -42,7 +42,10 @@ struct JSONNumber {
             let value = power < 0 ? whole / Self.powers[-power] : whole * Self.powers[power]
             return isNegative ? -value : value
         }
-        let text = String(decoding: UnsafeBufferPointer(start: base + start, count: end - start), as: UTF8.self)
+        let text = String(
+            decoding: UnsafeBufferPointer(start: base + start, count: end - start),
+            as: UTF8.self
+        )
         return Double(text) ?? .nan
     }
 }
@@ -52,8 +55,15 @@ extension JSONScanner {
     @inline(__always)
     mutating func number() throws(ServiceError) -> JSONNumber {
         var number = JSONNumber(
-            start: position, end: position, isNegative: false, mantissa: 0, digits: 0, fractionDigits: 0,
-            hasExponent: false, exponent: 0)
+            start: position,
+            end: position,
+            isNegative: false,
+            mantissa: 0,
+            digits: 0,
+            fractionDigits: 0,
+            hasExponent: false,
+            exponent: 0
+        )
         if next == UInt8(ascii: "-") {
             number.isNegative = true
             position &+= 1

@@ -25,8 +25,10 @@ struct JSONScanner {
     /// The error of malformed text, with its place.
     static func fault(_ position: Int, _ what: String) -> ServiceError {
         ServiceError(
-            .invalidParameter, "invalid JSON at byte \(position): \(what)",
-            details: ["position": String(position)])
+            .invalidParameter,
+            "invalid JSON at byte \(position): \(what)",
+            details: ["position": String(position)]
+        )
     }
 
     func fault(_ what: String) -> ServiceError { Self.fault(position, what) }
@@ -39,9 +41,19 @@ struct JSONScanner {
     mutating func skipSpace() {
         while position < count {
             let byte = base[position]
-            guard byte == 0x20 || (byte <= 0x0D && (byte == 0x0A || byte == 0x0D || byte == 0x09)) else { return }
+            guard byte == 0x20 || (byte <= 0x0D && (byte == 0x0A || byte == 0x0D || byte == 0x09)) else {
+                return
+            }
             position &+= 1
         }
+    }
+
+    /// Whether the object here begins with a `$` key; only such objects may be wrappers.
+    @inline(__always)
+    var isDollarObject: Bool {
+        var index = position + 1
+        while index < count, base[index] <= 0x20 { index += 1 }
+        return index + 1 < count && base[index] == UInt8(ascii: "\"") && base[index + 1] == UInt8(ascii: "$")
     }
 
     /// Why the next byte cannot stand where it does.
@@ -103,12 +115,14 @@ struct JSONScanner {
         }
     }
 
-    /// The string itself. Throws on invalid UTF-8, bad escapes and lone surrogates.
+    /// The string itself.
+    ///
+    /// Throws on invalid UTF-8, bad escapes and lone surrogates.
     @inline(__always)
     func string(_ text: Text) throws(ServiceError) -> String {
         if text.isEscaped { return try unescaped(text) }
         let bytes = UnsafeBufferPointer(start: base + text.start, count: text.end - text.start)
-        guard let string = String(validating: bytes, as: UTF8.self) else {
+        guard let string = validText(bytes) else {
             throw Self.fault(text.start + Self.invalidOffset(bytes), "invalid UTF-8")
         }
         return string
@@ -147,7 +161,7 @@ struct JSONScanner {
 
     private func unescaped(_ text: Text) throws(ServiceError) -> String {
         let bytes = try unescapedBytes(text)
-        guard let string = String(validating: bytes, as: UTF8.self) else {
+        guard let string = bytes.withUnsafeBufferPointer(validText) else {
             throw Self.fault(text.start, "invalid UTF-8 in string")
         }
         return string

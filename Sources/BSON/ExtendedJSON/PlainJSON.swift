@@ -9,7 +9,11 @@ public enum PlainJSON {
     public static func write(_ value: BSONValue, to out: inout [UInt8]) {
         switch value {
         case .double(let number):
-            if number.isFinite { DoubleText.appendPlain(number, to: &out) } else { JSONText.literal("null", to: &out) }
+            if number.isFinite {
+                DoubleText.appendPlain(number, to: &out)
+            } else {
+                JSONText.literal("null", to: &out)
+            }
         case .string(let text), .code(let text), .symbol(let text): JSONText.append(text, to: &out)
         case .document(let document): write(document, to: &out)
         case .array(let elements):
@@ -72,6 +76,7 @@ public enum PlainJSON {
     }
 
     /// Appends a document.
+    @_disfavoredOverload
     public static func write(_ document: BSONDocument, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "{"))
         var isFirst = true

@@ -5,11 +5,11 @@ extension DocumentShape {
     /// The document must have every key that the shape knows along the path: for one of a superset shape a
     /// key that the update adds would keep the place it has in the shape.
     ///
-    /// - Parameter value: What is set; nil removes the field.
-    /// - Returns: Nil where only the resulting document can tell: a removal inside an array of documents, a
+    /// A nil value removes the field. The result is nil where only the resulting document can tell: a removal inside an array of documents, a
     ///   path into an array whose elements have shapes of their own, documents that look like wrappers.
     public func settingPath(_ path: [String], value: BSONValue?) -> DocumentShape? {
-        guard let key = path.first, !isEscaped, let result = setting(key, path, value: value), !result.isEscaped
+        guard let key = path.first, !isEscaped, let result = setting(key, path, value: value),
+            !result.isEscaped
         else { return nil }
         return result
     }
@@ -22,7 +22,9 @@ extension DocumentShape {
     private func setting(_ key: String, _ path: [String], value: BSONValue?) -> DocumentShape? {
         if each != nil || !list.isEmpty {
             // Inside an array: all elements share the order, so one of them can only gain a last key.
-            guard let value, let each, path.count > 1, key.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
+            guard let value, let each, path.count > 1, key.utf8.allSatisfy({ 48...57 ~= $0 }) else {
+                return nil
+            }
             guard let element = each.settingPath(Array(path.dropFirst()), value: value) else { return nil }
             return DocumentShape(keys: keys, children: children, each: element)
         }

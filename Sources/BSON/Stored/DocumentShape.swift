@@ -22,7 +22,9 @@ public final class DocumentShape: Sendable {
     let table: ShapeTable
 
     init(
-        keys: [String] = [], children: [DocumentShape?] = [], each: DocumentShape? = nil,
+        keys: [String] = [],
+        children: [DocumentShape?] = [],
+        each: DocumentShape? = nil,
         list: [DocumentShape?] = []
     ) {
         self.keys = keys
@@ -50,7 +52,8 @@ public final class DocumentShape: Sendable {
         case .array(let elements): shape(of: elements)
         case .codeWithScope(let code):
             code.scope.isEmpty
-                ? nil : DocumentShape(keys: ["$code", "$scope"], children: [nil, DocumentShape(of: code.scope)])
+                ? nil
+                : DocumentShape(keys: ["$code", "$scope"], children: [nil, DocumentShape(of: code.scope)])
         default: nil
         }
     }
@@ -102,7 +105,8 @@ public final class DocumentShape: Sendable {
         case .document(let document): document.isEmpty || (shape?.covers(document) ?? false)
         case .array(let elements):
             elements.indices.allSatisfy { covers(shape?.element($0), elements[$0]) }
-        case .codeWithScope(let code): code.scope.isEmpty || (shape?.child("$scope")?.covers(code.scope) ?? false)
+        case .codeWithScope(let code):
+            code.scope.isEmpty || (shape?.child("$scope")?.covers(code.scope) ?? false)
         default: true
         }
     }

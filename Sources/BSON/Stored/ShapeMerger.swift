@@ -23,7 +23,7 @@ struct ShapeMerger {
             return true
         }
         guard mergeKeys(shape.keys) else { return false }
-        for case let (key, child?) in zip(shape.keys, shape.children) {
+        for case (let key, let child?) in zip(shape.keys, shape.children) {
             guard let merged = Self.merge(children[ByteText(text: key)], child) else { return false }
             children[ByteText(text: key)] = merged
         }

@@ -2,16 +2,19 @@
 ///
 /// A row brings its keys in jsonb's order, so the next key is nearly always the one after the last match:
 /// one comparison of bytes finds its place, without hashing and without making a string.
-struct ShapeTable: Sendable {
-    /// Where the bytes of a key lie in ``bytes`` and which place the shape gives it.
-    struct Entry: Sendable {
+///
+/// The memory is written once in `init` and never again, and the pointers do not leave this class, so that
+/// threads may share it; pointers instead of arrays spare the lookups their reference counting.
+final class ShapeTable: @unchecked Sendable {
+    /// Where the bytes of a key lie and which place the shape gives it.
+    private struct Entry {
         var start: Int32
         var length: Int32
         var place: Int32
     }
 
-    let bytes: [UInt8]
-    let entries: [Entry]
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    private let entries: UnsafeMutableBufferPointer<Entry>
 
     init(_ keys: [String]) {
         var texts: [(bytes: [UInt8], place: Int32)] = []
@@ -31,21 +34,32 @@ struct ShapeTable: Sendable {
             entries.append(
                 Entry(
                     start: Int32(truncatingIfNeeded: bytes.count),
-                    length: Int32(truncatingIfNeeded: text.bytes.count), place: text.place))
+                    length: Int32(truncatingIfNeeded: text.bytes.count),
+                    place: text.place
+                )
+            )
             bytes.append(contentsOf: text.bytes)
         }
-        self.bytes = bytes
-        self.entries = entries
+        // One byte more than needed, so that there always is an address.
+        self.bytes = .allocate(capacity: bytes.count + 1)
+        self.entries = .allocate(capacity: entries.count)
+        _ = self.bytes.initialize(from: bytes + [0])
+        _ = self.entries.initialize(from: entries)
+    }
+
+    deinit {
+        bytes.deallocate()
+        entries.deallocate()
     }
 
     /// The place of a key given by its escaped bytes, or -1.
     ///
-    /// - Parameter hint: Which entry is expected; moves on to the one expected after this key.
+    /// The hint says which entry is expected, and moves on to the one expected after this key.
     @inline(__always)
     func place(of key: UnsafePointer<UInt8>, count: Int, hint: inout Int) -> Int {
         if hint < entries.count {
             let entry = entries[hint]
-            if Int(entry.length) == count, matches(entry, key) {
+            if Int(entry.length) == count, order(entry, key) == 0 {
                 hint &+= 1
                 return Int(entry.place)
             }
@@ -54,11 +68,9 @@ struct ShapeTable: Sendable {
     }
 
     @inline(__always)
-    private func matches(_ entry: Entry, _ key: UnsafePointer<UInt8>) -> Bool {
-        bytes.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return entry.length == 0 }
-            return compareBytes(base + Int(entry.start), key, Int(entry.length)) == 0
-        }
+    private func order(_ entry: Entry, _ key: UnsafePointer<UInt8>) -> Int32 {
+        guard let base = bytes.baseAddress else { return 0 }
+        return compareBytes(base + Int(entry.start), key, Int(entry.length))
     }
 
     @inline(never)
@@ -69,12 +81,7 @@ struct ShapeTable: Sendable {
             let middle = (low + high) / 2
             let entry = entries[middle]
             var order = Int32(truncatingIfNeeded: Int(entry.length) - count)
-            if order == 0 {
-                order = bytes.withUnsafeBufferPointer { buffer in
-                    guard let base = buffer.baseAddress else { return 0 }
-                    return compareBytes(base + Int(entry.start), key, count)
-                }
-            }
+            if order == 0 { order = self.order(entry, key) }
             if order == 0 {
                 hint = middle + 1
                 return Int(entry.place)

@@ -26,6 +26,7 @@ public enum StoredForm {
     }
 
     /// Appends the jsonb text of a document; errors as ``write(_:to:)-(BSONValue,_)``.
+    @_disfavoredOverload
     public static func write(_ document: BSONDocument, to out: inout [UInt8]) throws(ServiceError) {
         try StoredWriter.append(document, to: &out)
     }
@@ -38,16 +39,18 @@ public enum StoredForm {
     }
 
     /// The jsonb text of a document as a string; errors as ``write(_:to:)-(BSONValue,_)``.
+    @_disfavoredOverload
     public static func text(_ document: BSONDocument) throws(ServiceError) -> String {
         try text(.document(document))
     }
 
     /// Reads a document from text as PostgreSQL prints jsonb.
     ///
-    /// - Parameter shape: The order of its fields; nil puts `_id` first and leaves the rest as it comes.
-    /// - Throws: ``ServiceError`` with code `invalidParameter` for text that is no JSON object.
+    /// The shape gives the order of its fields; nil puts `_id` first and leaves the rest as it comes. Throws
+    /// ``ServiceError`` with code `invalidParameter` for text that is no JSON object.
     public static func read(
-        _ bytes: ArraySlice<UInt8>, shape: DocumentShape?
+        _ bytes: ArraySlice<UInt8>,
+        shape: DocumentShape?
     ) throws(ServiceError) -> BSONDocument {
         try bytes.withUnsafeBufferPointer { (buffer) throws(ServiceError) -> BSONDocument in
             var reader = try StoredReader(buffer)
@@ -62,9 +65,10 @@ public enum StoredForm {
 
     /// Reads any value from text as PostgreSQL prints jsonb.
     ///
-    /// - Parameter shape: The order of the fields of documents inside.
+    /// The shape gives the order of the fields of documents inside.
     public static func readValue(
-        _ bytes: ArraySlice<UInt8>, shape: DocumentShape? = nil
+        _ bytes: ArraySlice<UInt8>,
+        shape: DocumentShape? = nil
     ) throws(ServiceError) -> BSONValue {
         try bytes.withUnsafeBufferPointer { (buffer) throws(ServiceError) -> BSONValue in
             var reader = try StoredReader(buffer)
@@ -74,7 +78,8 @@ public enum StoredForm {
 
     /// Reads any value from text as PostgreSQL prints jsonb.
     public static func readValue(
-        _ bytes: [UInt8], shape: DocumentShape? = nil
+        _ bytes: [UInt8],
+        shape: DocumentShape? = nil
     ) throws(ServiceError) -> BSONValue {
         try readValue(bytes[...], shape: shape)
     }
@@ -85,7 +90,10 @@ public enum StoredForm {
     ///
     /// - Throws: ``ServiceError`` with code `invalidParameter` for text that is no JSON object.
     public static func transcode(
-        _ bytes: ArraySlice<UInt8>, shape: DocumentShape?, to form: OutputForm, into out: inout [UInt8]
+        _ bytes: ArraySlice<UInt8>,
+        shape: DocumentShape?,
+        to form: OutputForm,
+        into out: inout [UInt8]
     ) throws(ServiceError) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(ServiceError) -> Void in
             var transcoder = StoredTranscoder(try JSONScanner(buffer), form: form)

@@ -4,6 +4,8 @@ internal import Errors
 struct StoredReader {
     private static let depthLimit = 400
     var scanner: JSONScanner
+    /// The places of the fields of all documents that are open.
+    private var places: [Int32] = []
 
     init(_ scanner: JSONScanner) {
         self.scanner = scanner
@@ -45,7 +47,7 @@ struct StoredReader {
             let text = try scanner.text()
             return .string(try scanner.string(text))
         case UInt8(ascii: "{"):
-            let isDollar = isDollarObject
+            let isDollar = scanner.isDollarObject
             let fields = try readFields(shape: shape, depth: depth, isRoot: false, isRaw: false)
             if isDollar, let value = StoredWrapper.value(of: fields) { return value }
             return .document(BSONDocument(fields))
@@ -88,14 +90,6 @@ struct StoredReader {
         return Int64(String(decoding: whole, as: UTF8.self))
     }
 
-    /// Whether the object here begins with a `$` key; the only ones that may be wrappers.
-    var isDollarObject: Bool {
-        var index = scanner.position + 1
-        while index < scanner.count, scanner.base[index] <= 0x20 { index += 1 }
-        return index + 1 < scanner.count && scanner.base[index] == UInt8(ascii: "\"")
-            && scanner.base[index + 1] == UInt8(ascii: "$")
-    }
-
     private mutating func readArray(shape: DocumentShape?, depth: Int) throws(ServiceError) -> BSONValue {
         try open(depth: depth)
         var elements: [BSONValue] = []
@@ -126,9 +120,12 @@ struct StoredReader {
         return mark == closing
     }
 
-    /// - Parameter isRaw: Whether this is the content of an escape, where `$document` is a key like any other.
+    /// The fields of the object here; raw ones are the content of an escape, where `$document` is a key as any.
     private mutating func readFields(
-        shape: DocumentShape?, depth: Int, isRoot: Bool, isRaw: Bool
+        shape: DocumentShape?,
+        depth: Int,
+        isRoot: Bool,
+        isRaw: Bool
     ) throws(ServiceError) -> [BSONDocument.Field] {
         try open(depth: depth)
         var fields: [BSONDocument.Field] = []
@@ -137,16 +134,20 @@ struct StoredReader {
             return fields
         }
         fields.reserveCapacity(6)
-        var places: [Int32] = []
-        places.reserveCapacity(6)
+        let firstPlace = places.count
+        var highest: Int32 = 0
         var hint = 0
         var isSorted = true
         while true {
             guard scanner.next == UInt8(ascii: "\"") else { throw scanner.unexpected("a field name") }
             let text = try scanner.text()
             let place = StoredOrder.place(
-                of: scanner.base + text.start, count: text.end - text.start, shape: shape, isRoot: isRoot,
-                hint: &hint)
+                of: scanner.base + text.start,
+                count: text.end - text.start,
+                shape: shape,
+                isRoot: isRoot,
+                hint: &hint
+            )
             let key = try scanner.string(text)
             scanner.skipSpace()
             guard scanner.next == UInt8(ascii: ":") else { throw scanner.unexpected("':'") }
@@ -156,19 +157,39 @@ struct StoredReader {
             let value: BSONValue
             if !isRaw, fields.isEmpty, scanner.next == UInt8(ascii: "{"), key == StoredWrapper.escapeKey {
                 value = .document(
-                    BSONDocument(try readFields(shape: child, depth: depth + 1, isRoot: isRoot, isRaw: true)))
+                    BSONDocument(try readFields(shape: child, depth: depth + 1, isRoot: isRoot, isRaw: true))
+                )
             } else {
                 value = try readValue(shape: child, depth: depth + 1)
             }
             fields.append(BSONDocument.Field(key: key, value: value))
-            isSorted = isSorted && (places.last ?? 0) <= place
+            if place < highest { isSorted = false } else { highest = place }
             places.append(place)
             if try isLast(before: UInt8(ascii: "}")) { break }
         }
-        if isSorted { return fields }
-        // Stable, so that unknown keys keep jsonb's order behind the known ones.
-        return places.indices.sorted { places[$0] == places[$1] ? $0 < $1 : places[$0] < places[$1] }
-            .map { fields[$0] }
+        if !isSorted { sort(&fields, from: firstPlace) }
+        places.removeLast(places.count - firstPlace)
+        return fields
+    }
+
+    /// Puts fields in the order of their places, which lie from an index on; unknown keys keep jsonb's order.
+    private mutating func sort(_ fields: inout [BSONDocument.Field], from first: Int) {
+        if fields.count > 24 {
+            let order = fields.indices.sorted { left, right in
+                let (before, after) = (places[first + left], places[first + right])
+                return before == after ? left < right : before < after
+            }
+            fields = order.map { fields[$0] }
+            return
+        }
+        for index in 1..<fields.count {
+            var target = index
+            while target > 0, places[first + target - 1] > places[first + target] {
+                places.swapAt(first + target - 1, first + target)
+                fields.swapAt(target - 1, target)
+                target -= 1
+            }
+        }
     }
 }
 
@@ -177,10 +198,15 @@ enum StoredOrder {
     /// The place of a key; keys that the shape does not know share the last one.
     @inline(__always)
     static func place(
-        of key: UnsafePointer<UInt8>, count: Int, shape: DocumentShape?, isRoot: Bool, hint: inout Int
+        of key: UnsafePointer<UInt8>,
+        count: Int,
+        shape: DocumentShape?,
+        isRoot: Bool,
+        hint: inout Int
     ) -> Int32 {
         guard let shape else {
-            let isID = isRoot && count == 3 && key[0] == UInt8(ascii: "_") && key[1] == UInt8(ascii: "i")
+            let isID =
+                isRoot && count == 3 && key[0] == UInt8(ascii: "_") && key[1] == UInt8(ascii: "i")
                 && key[2] == UInt8(ascii: "d")
             return isID ? 0 : 1
         }

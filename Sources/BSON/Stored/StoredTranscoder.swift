@@ -29,7 +29,7 @@ struct StoredTranscoder: ~Copyable {
     mutating func transcodeDocument(shape: DocumentShape?, into out: inout [UInt8]) throws(ServiceError) {
         scanner.skipSpace()
         guard scanner.next == UInt8(ascii: "{") else { throw scanner.unexpected("an object") }
-        if StoredReader(scanner).isDollarObject {
+        if scanner.isDollarObject {
             // Only an escaped document begins so; never a row of ours, which has an `_id`.
             var reader = StoredReader(scanner)
             let document = try reader.readDocument(shape: shape)
@@ -47,7 +47,7 @@ struct StoredTranscoder: ~Copyable {
         case UInt8(ascii: "\""): try string()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
         case UInt8(ascii: "{"):
-            if StoredReader(scanner).isDollarObject {
+            if scanner.isDollarObject {
                 try wrapper(shape: shape, depth: depth)
             } else {
                 try object(shape: shape, depth: depth, isRoot: false)
@@ -69,7 +69,9 @@ struct StoredTranscoder: ~Copyable {
         }
     }
 
-    /// Copies a string with its quotes. Escapes are written anew, in case the text is not PostgreSQL's.
+    /// Copies a string with its quotes.
+    ///
+    /// Escapes are written anew, in case the text is not PostgreSQL's.
     @inline(__always)
     private mutating func string() throws(ServiceError) {
         let text = try scanner.text()
@@ -187,7 +189,12 @@ struct StoredTranscoder: ~Copyable {
             try string()
             let key = scanner.base + nameStart
             let place = StoredOrder.place(
-                of: key, count: scanner.position &- 1 &- nameStart, shape: shape, isRoot: isRoot, hint: &hint)
+                of: key,
+                count: scanner.position &- 1 &- nameStart,
+                shape: shape,
+                isRoot: isRoot,
+                hint: &hint
+            )
             scanner.skipSpace()
             guard scanner.next == UInt8(ascii: ":") else { throw scanner.unexpected("':'") }
             scanner.position &+= 1
@@ -282,7 +289,11 @@ struct StoredTranscoder: ~Copyable {
 
     private mutating func append(_ value: BSONValue) {
         var text: [UInt8] = []
-        if isCanonical { ExtendedJSON.writeCanonical(value, to: &text) } else { PlainJSON.write(value, to: &text) }
+        if isCanonical {
+            ExtendedJSON.writeCanonical(value, to: &text)
+        } else {
+            PlainJSON.write(value, to: &text)
+        }
         sink.append(text)
     }
 }

@@ -1,6 +1,8 @@
 /// Base64 with the standard alphabet (RFC 4648 §4).
 enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+    )
 
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
@@ -28,7 +30,9 @@ enum Base64 {
         }
     }
 
-    /// The bytes; padding may be left out. Nil for a character outside the alphabet or a wrong length.
+    /// The bytes; padding may be left out.
+    ///
+    /// Nil for a character outside the alphabet or a wrong length.
     static func decode(_ text: String) -> [UInt8]? {
         var characters = Array(text.utf8)
         var padding = 0
@@ -36,7 +40,9 @@ enum Base64 {
             characters.removeLast()
             padding += 1
         }
-        guard characters.count % 4 != 1, padding == 0 || (characters.count + padding) % 4 == 0 else { return nil }
+        guard characters.count % 4 != 1, padding == 0 || (characters.count + padding) % 4 == 0 else {
+            return nil
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(characters.count * 3 / 4)
         var group: UInt32 = 0

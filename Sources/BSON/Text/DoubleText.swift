@@ -17,9 +17,12 @@ enum DoubleText {
             // Negative zero is a number of its own only in typed forms.
             if value == 0 { return out.append(UInt8(ascii: "0")) }
             text.withUTF8 { bytes in
-                let isWhole = bytes.count > 2 && bytes[bytes.count - 1] == UInt8(ascii: "0")
+                let isWhole =
+                    bytes.count > 2 && bytes[bytes.count - 1] == UInt8(ascii: "0")
                     && bytes[bytes.count - 2] == UInt8(ascii: ".")
-                out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[..<(bytes.count - (isWhole ? 2 : 0))]))
+                out.append(
+                    contentsOf: UnsafeBufferPointer(rebasing: bytes[..<(bytes.count - (isWhole ? 2 : 0))])
+                )
             }
             return
         }
@@ -90,7 +93,10 @@ enum DoubleText {
     }
 
     private static func appendPositional(
-        _ digits: [UInt8], exponent: Int, fraction: Bool, to out: inout [UInt8]
+        _ digits: [UInt8],
+        exponent: Int,
+        fraction: Bool,
+        to out: inout [UInt8]
     ) {
         if exponent <= 0 {
             JSONText.literal("0.", to: &out)

@@ -120,7 +120,8 @@ enum ISODate {
             guard rest.count >= width else { return nil }
             var value: Int64 = 0
             for _ in 0..<width {
-                guard let digit = rest.popFirst(), digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else {
+                guard let digit = rest.popFirst(), digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9")
+                else {
                     return nil
                 }
                 value = value * 10 + Int64(digit - UInt8(ascii: "0"))
