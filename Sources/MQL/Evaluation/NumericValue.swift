@@ -74,6 +74,12 @@ enum NumericValue {
         }
     }
 
+    /// The number as an integer of 64 bits: doubles cut off, decimals rounded to even.
+    var roundedInt64: Int64? {
+        if case .decimal(let number) = self { return number.rounded(toPlaces: 0, .toNearestOrEven).exactInt64 }
+        return truncatedInt64
+    }
+
     var isNaN: Bool {
         switch self {
         case .int, .long: false

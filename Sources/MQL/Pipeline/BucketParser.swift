@@ -77,7 +77,7 @@ enum BucketParser {
                     throw .mongo(
                         40244, "The $bucketAuto 'output' field must be an object, but found type: \(TypeName.of(field.value))")
                 }
-                fields = try parseOutput(output)
+                if !output.isEmpty { fields = try parseOutput(output) }
             case "granularity":
                 guard case .string = field.value else {
                     throw .mongo(

@@ -143,10 +143,8 @@ struct ExpressionScope {
     /// The most levels of an expression.
     static let maximumDepth = 100
 
-    /// The system's variables; `$$DESCEND`, `$$PRUNE` and `$$KEEP` are for `$redact`.
-    private static let system: Set<String> = [
-        "ROOT", "CURRENT", "NOW", "REMOVE", "DESCEND", "PRUNE", "KEEP",
-    ]
+    /// The system's variables; `$redact` adds its own three.
+    private static let system: Set<String> = ["ROOT", "CURRENT", "NOW", "REMOVE"]
 
     private var names: Set<String>
     private var depth = 0

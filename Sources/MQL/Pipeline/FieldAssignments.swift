@@ -7,17 +7,13 @@ enum FieldAssignments {
     ///
     /// An object that is no operator assigns each of its fields; an empty one is a value.
     ///
-    /// - Throws: ``ServiceError`` with server code 40272, 40176, 40180 or that of a bad path.
+    /// - Throws: ``ServiceError`` with server code 40272, 40176 or that of a bad path.
     static func parse(_ operand: BSONValue, stage: String) throws(ServiceError)
         -> [(path: FieldPath, expression: AggregationExpression)]
     {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40272, "\(stage) specification stage must be an object, got \(TypeName.of(operand))")
-        }
-        if document.isEmpty {
-            throw .mongo(
-                .badValue, "Invalid \(stage) :: caused by :: specification must have at least one field")
         }
         var assignments: [(path: FieldPath, expression: AggregationExpression)] = []
         try collect(document, under: [], depth: 0, into: &assignments)
@@ -60,11 +56,43 @@ enum FieldAssignments {
     ///
     /// - Throws: ``ServiceError`` with server code 40176.
     static func checkCollisions(_ paths: [FieldPath]) throws(ServiceError) {
-        let sorted = paths.sorted { $0.components.lexicographicallyPrecedes($1.components) }
-        for (first, second) in zip(sorted, sorted.dropFirst()) where first.isPrefix(of: second) {
-            throw .mongo(
-                40176,
-                "specification contains two conflicting paths. Cannot specify both '\(second.dotted)' and '\(first.dotted)'")
+        guard let collision = PathCollision(in: paths) else { return }
+        throw .mongo(
+            40176,
+            "specification contains two conflicting paths. Cannot specify both '\(collision.child.dotted)' and '\(collision.parent.dotted)'")
+    }
+}
+
+/// Two paths of which one is, or lies above, the other; names are compared by their bytes.
+struct PathCollision {
+    let parent: FieldPath
+    let child: FieldPath
+    /// Whether the child was written after its parent.
+    let childIsLater: Bool
+
+    /// The first collision among paths, or nil.
+    init?(in paths: [FieldPath]) {
+        let sorted = paths.enumerated().sorted { Self.order($0.element, $1.element) < 0 }
+        for (first, second) in zip(sorted, sorted.dropFirst())
+        where Self.isPrefix(first.element, of: second.element) {
+            parent = first.element
+            child = second.element
+            childIsLater = first.offset < second.offset && first.element.components.count < second.element.components.count
+            return
         }
+        return nil
+    }
+
+    private static func isPrefix(_ first: FieldPath, of second: FieldPath) -> Bool {
+        first.components.count <= second.components.count
+            && zip(first.components, second.components).allSatisfy { TextOrder.equal($0, $1) }
+    }
+
+    private static func order(_ first: FieldPath, _ second: FieldPath) -> Int {
+        for (left, right) in zip(first.components, second.components) {
+            let order = TextOrder.compare(left, right)
+            if order != 0 { return order }
+        }
+        return first.components.count - second.components.count
     }
 }

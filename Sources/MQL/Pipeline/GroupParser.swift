@@ -35,6 +35,11 @@ enum GroupParser {
             throw .mongo(
                 17390, "$group does not support inclusion-style expressions; '\(odd)' stands beside field names")
         }
+        if case .document(let document) = value, document.firstKey?.utf8.first != UInt8(ascii: "$"),
+            let field = document.fields.first(where: { $0.value.isNumber || $0.value.bool != nil })
+        {
+            throw .mongo(17390, "$group does not support inclusion-style expressions: '\(field.key)'")
+        }
         return try ExpressionParser.parse(value)
     }
 
@@ -78,6 +83,9 @@ enum GroupParser {
     {
         switch kind {
         case .count:
+            if case .array = operand {
+                throw .mongo(40237, "The $count accumulator is a unary operator")
+            }
             guard case .document(let document) = operand, document.isEmpty else {
                 throw .mongo(.typeMismatch, "$count takes no arguments, i.e. $count:{}")
             }

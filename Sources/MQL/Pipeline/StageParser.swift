@@ -31,7 +31,9 @@ enum StageParser {
         case "$sample": return .sample(try parseSample(operand))
         case "$bucket": return .bucket(try BucketParser.parse(operand))
         case "$bucketAuto": return .bucketAuto(try BucketParser.parseAuto(operand))
-        case "$redact": return .redact(try ExpressionParser.parse(operand))
+        case "$redact":
+            return .redact(
+                try ExpressionParser.parse(operand, variables: ["DESCEND", "PRUNE", "KEEP"]))
         case "$facet":
             if inFacet { throw .mongo(40600, "$facet is not allowed to be used within a $facet stage") }
             return .facet(try parseFacet(operand))
@@ -69,7 +71,7 @@ enum StageParser {
 
     private static func parseUnset(_ operand: BSONValue) throws(ServiceError) -> [FieldPath] {
         switch operand {
-        case .string(let path): return [FieldPath(components: try ExpressionPath.components(path))]
+        case .string(let path): return [try parseUnsetPath(path)]
         case .array(let elements):
             if elements.isEmpty {
                 throw .mongo(
@@ -81,17 +83,32 @@ enum StageParser {
                     throw .mongo(
                         31120, "$unset specification must be a string or an array containing only string values")
                 }
-                paths.append(FieldPath(components: try ExpressionPath.components(path)))
+                paths.append(try parseUnsetPath(path))
             }
-            try FieldAssignments.checkCollisions(paths)
+            if let collision = PathCollision(in: paths) {
+                throw .mongo(
+                    collision.childIsLater ? 31249 : 31250,
+                    "Invalid $unset :: caused by :: Path collision at \(collision.child.dotted)")
+            }
             return paths
         default: throw .mongo(31002, "$unset specification must be a string or an array")
         }
     }
 
+    private static func parseUnsetPath(_ path: String) throws(ServiceError) -> FieldPath {
+        if path.utf8.contains(0) {
+            throw .mongo(9_527_900, "The path of $unset must not contain an embedded null byte")
+        }
+        return FieldPath(components: try ExpressionPath.components(path))
+    }
+
     private static func parseLimit(_ operand: BSONValue) throws(ServiceError) -> Int {
         let limit = try wholeNumber(operand, code: 5_107_201, stage: "$limit")
-        if limit <= 0 { throw .mongo(15958, "the limit must be positive") }
+        if limit < 0 {
+            throw .mongo(
+                5_107_201, "invalid argument to $limit stage: Expected a non-negative number in: $limit: \(limit)")
+        }
+        if limit == 0 { throw .mongo(15958, "the limit must be positive") }
         return limit
     }
 
@@ -181,7 +198,7 @@ enum StageParser {
         guard let number = NumericValue(value) else {
             throw .mongo(28746, "size argument to $sample must be a number")
         }
-        guard let size = number.truncatedInt64, size > 0 else {
+        guard let size = number.roundedInt64, size > 0 else {
             throw .mongo(28747, "size argument to $sample must be a positive integer")
         }
         return Int(size)

@@ -54,6 +54,10 @@ enum UnwindParser {
     }
 
     private static func parsePath(_ path: String) throws(ServiceError) -> FieldPath {
+        if path.isEmpty { throw .mongo(28812, "no path specified to $unwind stage") }
+        if path.utf8.contains(0) {
+            throw .mongo(16419, "field path must not contain an embedded null byte")
+        }
         guard path.utf8.first == UInt8(ascii: "$") else {
             throw .mongo(28818, "path option to $unwind stage should be prefixed with a '$': \(path)")
         }
