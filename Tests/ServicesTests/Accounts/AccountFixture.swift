@@ -48,6 +48,7 @@ final class AccountFixture: Sendable {
 
     init(
         _ database: Database,
+        gateway: Database,
         limits: AccountLimits? = nil,
         keys: @escaping TokenVerifier.Fetch = { _ in throw ServiceError(.internalServerError, "no keys") }
     ) async throws {
@@ -65,7 +66,7 @@ final class AccountFixture: Sendable {
         settingsBox = box
         let ahead = ahead
         service = AccountService(
-            database: database,
+            database: gateway,
             apps: { id in box.value.appID == id ? box.value : nil },
             ids: ObjectIDGenerator(processUnique: UInt64.random(in: 0..<1 << 40), counter: 0),
             customUserData: customData,
