@@ -47,6 +47,7 @@ extension AppConfigurationParser {
         if let node = files.schema, !node.document.isEmpty {
             let parsed = SchemaParser.parseCollectingFaults(node.document)
             add(parsed.faults, at: node.place)
+            add(SchemaValidation(parsed.schema).faults, at: node.place)
             schema = parsed.schema
         }
         let relationships = files.relationships.map { parseRelationships($0) } ?? []

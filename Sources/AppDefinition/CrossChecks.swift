@@ -141,9 +141,9 @@ struct CrossChecks {
             let key = ConfigurationTree.CollectionKey(
                 database: collection.database, collection: collection.collection)
             guard let file = tree.sources[source.name]?.collections[key]?.rules else { continue }
-            let queryable = Set(sync.queryableFields(of: collection.collection)).union(["_id"])
+            let queryable = Set(sync.queryableFields(of: collection.collection))
             for (index, role) in rules.roles.enumerated() {
-                for reason in SyncCompatibility.faults(of: role, queryable: queryable) {
+                for reason in SyncCompatibility.obstacles(role, queryableFields: queryable) {
                     findings.add(
                         .warning, file.place.key("roles").index(index),
                         "role '\(role.name)' gives no access under sync: \(reason)")

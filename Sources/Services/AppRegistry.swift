@@ -1,4 +1,4 @@
-public import AppDefinition
+import AppDefinition
 public import Errors
 public import Observability
 public import Postgres

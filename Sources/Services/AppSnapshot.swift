@@ -23,6 +23,7 @@ public final class AppSnapshot: Sendable {
 
     private let collections: [Namespace: CollectionDefinition]
     private let defaults: [String: CollectionRules]
+    private let validations: [Namespace: SchemaValidation]
 
     /// Makes a snapshot of a checked configuration.
     public init(
@@ -43,16 +44,19 @@ public final class AppSnapshot: Sendable {
         self.values = values
         var collections: [Namespace: CollectionDefinition] = [:]
         var defaults: [String: CollectionRules] = [:]
+        var validations: [Namespace: SchemaValidation] = [:]
         for source in definition.dataSources {
             defaults[source.name] = source.defaultRules
             for collection in source.collections {
                 let namespace = Namespace(
                     dataSource: source.name, database: collection.database, collection: collection.collection)
                 collections[namespace] = collection
+                validations[namespace] = collection.schema.map { SchemaValidation($0) }
             }
         }
         self.collections = collections
         self.defaults = defaults
+        self.validations = validations
         let runAs: AccountSettings.RunAs =
             switch definition.dataAPI?.identity {
             case nil, .caller?: .caller
@@ -82,6 +86,11 @@ public final class AppSnapshot: Sendable {
     /// The schema of a namespace.
     public func schema(for namespace: Namespace) -> CollectionSchema? {
         collections[namespace]?.schema
+    }
+
+    /// The schema of a namespace with its `validate` expressions parsed.
+    public func validation(for namespace: Namespace) -> SchemaValidation? {
+        validations[namespace]
     }
 
     /// `%%environment.tag`.

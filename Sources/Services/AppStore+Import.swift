@@ -94,6 +94,8 @@ struct AppImporter {
     private func putRoot(_ id: String) async throws(ServiceError) {
         var root = tree.root.document
         root["config_version"] = .int32(Int32(clamping: tree.version))
+        // Most published trees have no app id; an export says what was imported.
+        root["app_id"] = tree.clientAppID.map { .string($0) }
         _ = try await transaction.run(
             AppStoreStatements.setRoot(
                 app: id, config: ExtendedJSON.relaxed(.document(root)), environment: tree.environmentTag))

@@ -58,9 +58,11 @@ public struct AppStore: Sendable {
 
     /// An app as the files of an export.
     ///
-    /// - Parameter app: Internal id, client app id or name.
+    /// - Parameters:
+    ///   - app: Internal id, client app id or name.
+    ///   - withAppID: Name the client app id even if the imported tree did not.
     /// - Throws: ``ServiceError`` with code `appNotFound`; `invalidAppDefinition` when a row cannot be read.
-    public func export(_ app: String) async throws(ServiceError) -> FileTree {
+    public func export(_ app: String, withAppID: Bool = false) async throws(ServiceError) -> FileTree {
         guard let id = try await find(app), let stored = try await load(id: id) else {
             throw ServiceError(.appNotFound, "there is no app '\(app)'")
         }
@@ -68,7 +70,7 @@ public struct AppStore: Sendable {
             throw ServiceError(.invalidAppDefinition, "the app cannot be exported: \(fault)")
         }
         var tree = stored.tree
-        tree.clientAppID = stored.clientAppID
+        if withAppID { tree.clientAppID = stored.clientAppID }
         let files = try await database.run(AppStoreStatements.files(app: id), within: .seconds(120))
         for row in 0..<files.rowCount {
             guard let path = files.text(row, 0), let hex = files.slice(row, 1) else { continue }

@@ -75,7 +75,11 @@ struct AppRowReader {
             if let layout = root.document["config_version"]?.exactInt64.flatMap({ Int(exactly: $0) }) {
                 tree.version = layout
             }
+            // An app that was made by SQL was never told to leave its id out.
+            let isImported = root.document["config_version"] != nil
+            if root.document["app_id"] != nil || !isImported { tree.clientAppID = clientAppID }
             root.document["config_version"] = nil
+            root.document["app_id"] = nil
             tree.root = root
         }
     }

@@ -8,32 +8,32 @@ enum AppStoreStatements {
     static func rows(app: String?) -> SQLFragment {
         let filter: SQLFragment = app.map { "WHERE a.id = \(bind: .text($0))" } ?? ""
         return """
-            WITH chosen AS (SELECT a.* FROM tidegate.apps a \(filter))
+            WITH chosen AS (SELECT a.id AS chosen_id, a.* FROM tidegate.apps a \(filter))
             SELECT id, 'app', client_app_id, name, environment, version::text, config::text FROM chosen
             UNION ALL SELECT app, 'environment', tag, NULL, NULL, NULL, e.config::text
-                FROM tidegate.environments e JOIN chosen ON id = app
+                FROM tidegate.environments e JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'value', v.name, NULL, NULL, NULL, v.config::text
-                FROM tidegate.app_values v JOIN chosen ON id = app
+                FROM tidegate.app_values v JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'secret', s.name, NULL, NULL, NULL, s.value
-                FROM tidegate.secrets s JOIN chosen ON id = app
+                FROM tidegate.secrets s JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'source', d.name, NULL, NULL, d.default_rule::text, d.config::text
-                FROM tidegate.data_sources d JOIN chosen ON id = app
+                FROM tidegate.data_sources d JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'rules', data_source, database, collection, NULL, rules::text
-                FROM tidegate.collection_rules JOIN chosen ON id = app WHERE rules IS NOT NULL
+                FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE rules IS NOT NULL
             UNION ALL SELECT app, 'schema', data_source, database, collection, NULL, schema::text
-                FROM tidegate.collection_rules JOIN chosen ON id = app WHERE schema IS NOT NULL
+                FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE schema IS NOT NULL
             UNION ALL SELECT app, 'relationships', data_source, database, collection, NULL, relationships::text
-                FROM tidegate.collection_rules JOIN chosen ON id = app WHERE relationships IS NOT NULL
+                FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE relationships IS NOT NULL
             UNION ALL SELECT app, 'function', f.name, NULL, NULL, f.source, f.config::text
-                FROM tidegate.functions f JOIN chosen ON id = app
+                FROM tidegate.functions f JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'endpoint', route, http_method, NULL, NULL, e.config::text
-                FROM tidegate.endpoints e JOIN chosen ON id = app
+                FROM tidegate.endpoints e JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'provider', p.name, NULL, NULL, NULL, p.config::text
-                FROM tidegate.providers p JOIN chosen ON id = app
+                FROM tidegate.providers p JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'setting', s.name, NULL, NULL, NULL, s.config::text
-                FROM tidegate.settings s JOIN chosen ON id = app
+                FROM tidegate.settings s JOIN chosen ON chosen_id = app
             UNION ALL SELECT app, 'trigger', t.name, NULL, NULL, NULL, t.config::text
-                FROM tidegate.triggers t JOIN chosen ON id = app
+                FROM tidegate.triggers t JOIN chosen ON chosen_id = app
             """
     }
 

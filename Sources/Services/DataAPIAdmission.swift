@@ -1,3 +1,4 @@
+public import Accounts
 import AppDefinition
 import BSON
 import Crypto
@@ -40,8 +41,9 @@ public struct DataAPIAdmission: Sendable {
     }
 
     /// Whether `can_evaluate` holds for a caller and a request. What cannot be decided does not hold.
-    public func admits(user: RuleUser?, request: RuleRequest?) -> Bool {
+    public func admits(_ principal: Principal, request: RuleRequest?) -> Bool {
         guard let condition = app.dataAPI?.canEvaluate, condition != .constant(true) else { return true }
+        let user: RuleUser? = if case .user(let profile) = principal { RuleUser(profile) } else { nil }
         // A condition on a request is the apply_when of a role that no document can change.
         let rules = CollectionRules(roles: [Role(name: "can_evaluate", applyWhen: condition, read: .constant(true))])
         let context = RuleContext(

@@ -1,0 +1,41 @@
+import AppDefinition
+import Foundation
+
+/// What became of an app's directory, for the terminal.
+struct AppReport {
+    /// The app, when it has no errors.
+    let app: AppConfiguration?
+    let tree: ConfigurationTree?
+    let findings: Findings
+
+    init(_ files: FileTree, knownSecrets: Set<String> = []) {
+        var (tree, findings) = ConfigurationTreeReader.read(files)
+        var app: AppConfiguration?
+        if let read = tree {
+            let parsed = AppConfigurationParser.parse(read, knownSecrets: knownSecrets)
+            findings.append(contentsOf: parsed.findings)
+            app = findings.hasErrors ? nil : parsed.app
+        } else {
+            tree = nil
+        }
+        self.app = app
+        self.tree = tree
+        self.findings = findings
+    }
+
+    /// One line per item, and the sums.
+    func text(quiet: Bool) -> String {
+        var lines = findings.list.filter { !quiet || $0.outcome != .imported }.map(\.description)
+        let counts = Finding.Outcome.allCases.compactMap { outcome -> String? in
+            let number = findings.list.count { $0.outcome == outcome }
+            return number > 0 ? "\(number) \(outcome.rawValue)" : nil
+        }
+        lines.append(counts.joined(separator: ", "))
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// Writes a line to standard error.
+func printToError(_ line: String) {
+    FileHandle.standardError.write(Data((line + "\n").utf8))
+}
