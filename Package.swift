@@ -66,7 +66,9 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CEpoll"),
         room("Postgres", ["CLibpq", "CEpoll", "SQL", "Threading", "Observability", "Errors"]),
-        room("Migrations", ["Postgres", "SQL", "Errors", product("Crypto", "swift-crypto")]),
+        .target(name: "CMigrations"),
+        room(
+            "Migrations", ["CMigrations", "Postgres", "SQL", "Errors", product("Crypto", "swift-crypto")]),
 
         // Services
         room(
@@ -78,15 +80,17 @@ let package = Package(
                 product("JWTKit", "jwt-kit"),
                 product("Crypto", "swift-crypto"),
                 product("NIOCore", "swift-nio"),
+                product("NIOHTTP1", "swift-nio"),
                 product("NIOFoundationCompat", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
             ]),
 
         // Doors
+        .target(name: "COpenAPI"),
         room(
             "HTTPGateway",
             [
-                "Services", "AppDefinition", "Accounts", "MQL", "BSON", "Observability", "Errors",
+                "COpenAPI", "Services", "AppDefinition", "Accounts", "Rules", "MQL", "BSON", "Observability", "Errors",
                 product("Hummingbird", "hummingbird"),
                 product("HummingbirdTLS", "hummingbird"),
                 product("HummingbirdHTTP2", "hummingbird"),
@@ -102,6 +106,10 @@ let package = Package(
             dependencies: [
                 "HTTPGateway", "Services", "Migrations", "Postgres", "SQL", "AppDefinition", "Accounts", "BSON",
                 "MQL", "QueryCompiler", "Observability", "Errors",
+                product("Hummingbird", "hummingbird"),
+                product("HummingbirdCore", "hummingbird"),
+                product("HummingbirdHTTP2", "hummingbird"),
+                product("UnixSignals", "swift-service-lifecycle"),
                 product("ArgumentParser", "swift-argument-parser"),
                 product("Configuration", "swift-configuration"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
@@ -116,8 +124,29 @@ let package = Package(
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["BSON", "Errors"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["Postgres", "Migrations", "SQL", "BSON", "Errors"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        tests("BSONTests", ["BSON", "Errors"]),
+        tests("SQLTests", ["SQL", "Errors"]),
+        tests("MQLTests", ["MQL", "BSON", "Errors"]),
+        tests("SchemasTests", ["Schemas", "MQL", "BSON", "Errors"]),
+        tests("RulesTests", ["Rules", "Schemas", "MQL", "BSON", "Errors"]),
+        tests("QueryCompilerTests", ["QueryCompiler", "Rules", "MQL", "SQL", "BSON", "Postgres", "Errors"]),
+        tests("AccountsTests", ["Accounts", "SQL", "BSON", "Errors"]),
+        tests("AppDefinitionTests", ["AppDefinition", "Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]),
+        tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
+        tests("MigrationsTests", ["Migrations", "Postgres", "SQL", "Errors"]),
+        tests(
+            "ServicesTests",
+            [
+                "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON",
+                "Postgres", "Migrations", "Observability", "Errors", product("Crypto", "swift-crypto"),
+                product("JWTKit", "jwt-kit"),
+            ]),
+        tests(
+            "ConformanceTests",
+            ["HTTPGateway", "tidegate", "MQL", "QueryCompiler", "Rules", "Schemas", "BSON", "Errors"]),
+        tests("IntegrationTests", ["BSON", "Errors", "tidegate", product("Crypto", "swift-crypto")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -11,12 +11,19 @@ extension AppConfigurationParser {
             }
             functions.append(
                 FunctionDefinition(
-                    name: name, isPrivate: reader.flag("private"), runsAsSystem: reader.flag("run_as_system"),
+                    name: name,
+                    isPrivate: reader.flag("private"),
+                    runsAsSystem: reader.flag("run_as_system"),
                     runsAsUserID: reader.text("run_as_user_id"),
                     runsAsUserScript: reader.text("run_as_user_id_script_source"),
                     canEvaluate: reader.object("can_evaluate") ?? BSONDocument(),
-                    hidesArguments: reader.flag("disable_arg_logs"), source: function.source))
-            for key in ["can_evaluate_expression", "last_modified", "fetch_custom_user_data"] { _ = reader.value(key) }
+                    hidesArguments: reader.flag("disable_arg_logs"),
+                    source: function.source
+                )
+            )
+            for key in ["can_evaluate_expression", "last_modified", "fetch_custom_user_data"] {
+                _ = reader.value(key)
+            }
             reader.reportUnknown()
             reader.note(.imported, "function '\(name)'")
             findings.append(contentsOf: reader.findings)
@@ -44,11 +51,16 @@ extension AppConfigurationParser {
             let function = reader.requiredText("function_name")
             let validation = validation(&reader, dependent: "endpoint \(method.rawValue) \(route ?? "")")
             let endpoint = EndpointDefinition(
-                route: route ?? "", httpMethod: method.rawValue, functionName: function ?? "",
-                validation: validation, respondsWithResult: reader.flag("respond_result"),
+                route: route ?? "",
+                httpMethod: method.rawValue,
+                functionName: function ?? "",
+                validation: validation,
+                respondsWithResult: reader.flag("respond_result"),
                 returnType: returnType(&reader, default: .extendedJSON),
                 fetchesCustomUserData: reader.flag("fetch_custom_user_data"),
-                createsUserOnAuth: reader.flag("create_user_on_auth"), isDisabled: reader.flag("disabled"))
+                createsUserOnAuth: reader.flag("create_user_on_auth"),
+                isDisabled: reader.flag("disabled")
+            )
             for key in ["function_id", "secret_id", "last_modified"] { _ = reader.value(key) }
             reader.reportUnknown()
             reader.note(.imported, "endpoint \(method.rawValue) \(endpoint.route)")
@@ -76,7 +88,10 @@ extension AppConfigurationParser {
         case "SECRET_AS_QUERY_PARAM": return named { .secretAsQueryParameter(secretName: $0) }
         case "VERIFY_PAYLOAD": return named { .payloadSignature(secretName: $0) }
         default:
-            reader.error(key, "must be NO_VALIDATION, SECRET_AS_QUERY_PARAM or VERIFY_PAYLOAD, is '\(method)'")
+            reader.error(
+                key,
+                "must be NO_VALIDATION, SECRET_AS_QUERY_PARAM or VERIFY_PAYLOAD, is '\(method)'"
+            )
             return .none
         }
     }
@@ -112,7 +127,10 @@ extension AppConfigurationParser {
             let nested = processors?["FUNCTION"]?.document?["config"]?.document?["function_name"]?.string
             if nested == nil, direct == nil {
                 if processors?["AWS_EVENTBRIDGE"] != nil {
-                    reader.note(.notImported, "trigger '\(name)' leads to AWS EventBridge; it does nothing here")
+                    reader.note(
+                        .notImported,
+                        "trigger '\(name)' leads to AWS EventBridge; it does nothing here"
+                    )
                 } else if reader.value("function_id") == nil {
                     reader.error("event_processors", "names no function")
                 }
@@ -120,8 +138,13 @@ extension AppConfigurationParser {
             for key in ["function_id", "error_handler"] { _ = reader.value(key) }
             triggers.append(
                 TriggerDefinition(
-                    name: name, kind: kind, isDisabled: reader.flag("disabled"), functionName: nested ?? direct,
-                    config: reader.object("config") ?? BSONDocument()))
+                    name: name,
+                    kind: kind,
+                    isDisabled: reader.flag("disabled"),
+                    functionName: nested ?? direct,
+                    config: reader.object("config") ?? BSONDocument()
+                )
+            )
             reader.reportUnknown()
             reader.note(.imported, "trigger '\(name)'")
             findings.append(contentsOf: reader.findings)

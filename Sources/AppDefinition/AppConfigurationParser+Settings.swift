@@ -14,8 +14,13 @@ extension AppConfigurationParser {
                 continue
             }
             providers[configuration.name] = configuration
-            for secret in ProviderConfigurationParser.secretNames(of: configuration) where !configuration.disabled {
-                refer(to: secret, at: node.place.key("secret_config"), for: "provider '\(configuration.name)'")
+            for secret in ProviderConfigurationParser.secretNames(of: configuration)
+            where !configuration.disabled {
+                refer(
+                    to: secret,
+                    at: node.place.key("secret_config"),
+                    for: "provider '\(configuration.name)'"
+                )
             }
             let state = configuration.disabled ? ", disabled" : ""
             findings.add(.imported, node.place, "provider '\(configuration.name)'\(state)")
@@ -30,7 +35,10 @@ extension AppConfigurationParser {
             if let prefix, path.hasPrefix(prefix) { path = String(path.dropFirst(prefix.count)) }
             if path.hasPrefix(".") { path.removeFirst() }
             findings.add(
-                fault.severity == .error ? .error : .warning, path.isEmpty ? place : place.key(path), fault.message)
+                fault.severity == .error ? .error : .warning,
+                path.isEmpty ? place : place.key(path),
+                fault.message
+            )
         }
     }
 
@@ -43,14 +51,21 @@ extension AppConfigurationParser {
         if configuration.serviceName == nil {
             // Older exports leave it out; a second source was the one for sync.
             guard let service = sources.contains("mongodb-atlas") ? "mongodb-atlas" : sources.first else {
-                findings.add(.error, node.place.key("mongo_service_name"), "is missing, and there is no data source")
+                findings.add(
+                    .error,
+                    node.place.key("mongo_service_name"),
+                    "is missing, and there is no data source"
+                )
                 return nil
             }
             findings.add(.adapted, node.place.key("mongo_service_name"), "missing; '\(service)' taken")
             return CustomUserDataConfiguration(
-                serviceName: service, databaseName: configuration.databaseName,
-                collectionName: configuration.collectionName, userIDField: configuration.userIDField,
-                onUserCreationFunctionName: configuration.onUserCreationFunctionName)
+                serviceName: service,
+                databaseName: configuration.databaseName,
+                collectionName: configuration.collectionName,
+                userIDField: configuration.userIDField,
+                onUserCreationFunctionName: configuration.onUserCreationFunctionName
+            )
         }
         findings.add(.imported, node.place, "custom user data")
         return configuration
@@ -80,14 +95,22 @@ extension AppConfigurationParser {
         _ = reader.value("run_as_system")
         let condition = condition(&reader)
         let definition = DataAPIDefinition(
-            isDisabled: reader.flag("disabled"), versions: versions, returnType: returnType(&reader, default: .json),
-            identity: identity, canEvaluate: condition, validation: validation(&reader, dependent: "the Data API"),
+            isDisabled: reader.flag("disabled"),
+            versions: versions,
+            returnType: returnType(&reader, default: .json),
+            identity: identity,
+            canEvaluate: condition,
+            validation: validation(&reader, dependent: "the Data API"),
             createsUserOnAuth: reader.flag("create_user_on_auth"),
             fetchesCustomUserData: reader.flag("fetch_custom_user_data"),
-            logsArguments: reader.flag("log_function_arguments"))
+            logsArguments: reader.flag("log_function_arguments")
+        )
         reader.reportUnknown()
         if case .script = identity, !definition.isDisabled {
-            reader.warn("run_as_user_id_script_source", "functions are not served yet; requests will be refused")
+            reader.warn(
+                "run_as_user_id_script_source",
+                "functions are not served yet; requests will be refused"
+            )
         }
         reader.note(.imported, definition.isDisabled ? "Data API, disabled" : "Data API")
         findings.append(contentsOf: reader.findings)
@@ -118,7 +141,9 @@ extension AppConfigurationParser {
         case .bool(let flag)?: enabled = flag
         case .string(let state)?:
             enabled = state == "enabled"
-            if !["enabled", "disabled", ""].contains(state) { reader.error("state", "must be enabled or disabled") }
+            if !["enabled", "disabled", ""].contains(state) {
+                reader.error("state", "must be enabled or disabled")
+            }
         default: reader.error("state", "must be enabled or disabled")
         }
         var byCollection: [String: [String]] = [:]
@@ -132,12 +157,20 @@ extension AppConfigurationParser {
         let indexed = reader.texts("indexed_queryable_fields_names")
         if indexed.count > 1 { reader.error("indexed_queryable_fields_names", "may name one field") }
         let definition = SyncDefinition(
-            isEnabled: enabled, kind: kind.rawValue, developmentMode: reader.flag("development_mode_enabled"),
-            dataSource: reader.text("service_name"), database: reader.text("database_name"),
-            queryableFields: reader.texts("queryable_fields_names"), queryableFieldsByCollection: byCollection,
-            indexedQueryableFields: indexed, asymmetricCollections: reader.texts("asymmetric_tables"),
-            maxOfflineDays: reader.integer("client_max_offline_days"))
-        for key in ["is_recovery_mode_disabled", "last_disabled", "permissions", "partition"] { _ = reader.value(key) }
+            isEnabled: enabled,
+            kind: kind.rawValue,
+            developmentMode: reader.flag("development_mode_enabled"),
+            dataSource: reader.text("service_name"),
+            database: reader.text("database_name"),
+            queryableFields: reader.texts("queryable_fields_names"),
+            queryableFieldsByCollection: byCollection,
+            indexedQueryableFields: indexed,
+            asymmetricCollections: reader.texts("asymmetric_tables"),
+            maxOfflineDays: reader.integer("client_max_offline_days")
+        )
+        for key in ["is_recovery_mode_disabled", "last_disabled", "permissions", "partition"] {
+            _ = reader.value(key)
+        }
         reader.reportUnknown()
         reader.note(.imported, enabled ? "sync, enabled" : "sync settings")
         findings.append(contentsOf: reader.findings)

@@ -18,13 +18,18 @@ extension AppConfigurationParser {
         }
         let typeName = reader.text("type") ?? DataSource.Kind.cluster.rawValue
         let kind = DataSource.Kind(rawValue: typeName)
-        if kind == nil { reader.error("type", "must be mongodb-atlas, mongodb or datalake, is '\(typeName)'") }
+        if kind == nil {
+            reader.error("type", "must be mongodb-atlas, mongodb or datalake, is '\(typeName)'")
+        }
         for key in ["name", "config"] { _ = reader.value(key) }
         // The address of the old cluster; nothing of it is needed here.
         _ = reader.object("secret_config")
         reader.reportUnknown()
         if kind == .federation {
-            reader.note(.notImported, "data federation is not served; the source '\(name)' is kept for export")
+            reader.note(
+                .notImported,
+                "data federation is not served; the source '\(name)' is kept for export"
+            )
         } else {
             reader.note(.imported, "data source '\(name)'")
         }
@@ -34,11 +39,18 @@ extension AppConfigurationParser {
         for (key, files) in source.collections.sorted(by: { $0.key < $1.key }) {
             collections.append(collection(key, files, of: name))
         }
-        return DataSource(name: name, kind: kind ?? .cluster, defaultRules: defaults, collections: collections)
+        return DataSource(
+            name: name,
+            kind: kind ?? .cluster,
+            defaultRules: defaults,
+            collections: collections
+        )
     }
 
     private mutating func collection(
-        _ key: ConfigurationTree.CollectionKey, _ files: ConfigurationTree.Collection, of source: String
+        _ key: ConfigurationTree.CollectionKey,
+        _ files: ConfigurationTree.Collection,
+        of source: String
     ) -> CollectionDefinition {
         let place = (files.rules ?? files.schema ?? files.relationships)?.place ?? tree.root.place
         checkNamespace(key, at: place)
@@ -51,14 +63,22 @@ extension AppConfigurationParser {
             schema = parsed.schema
         }
         let relationships = files.relationships.map { parseRelationships($0) } ?? []
-        let parts = [("rules", files.rules), ("schema", files.schema), ("relationships", files.relationships)]
+        let parts = [
+            ("rules", files.rules), ("schema", files.schema), ("relationships", files.relationships),
+        ]
         let present = parts.filter { $0.1.map { !$0.document.isEmpty } ?? false }.map(\.0)
         findings.add(
-            .imported, place,
-            "collection \(source)/\(key.database).\(key.collection): \(present.joined(separator: ", "))")
+            .imported,
+            place,
+            "collection \(source)/\(key.database).\(key.collection): \(present.joined(separator: ", "))"
+        )
         return CollectionDefinition(
-            database: key.database, collection: key.collection, rules: rules, schema: schema,
-            relationships: relationships)
+            database: key.database,
+            collection: key.collection,
+            rules: rules,
+            schema: schema,
+            relationships: relationships
+        )
     }
 
     /// Rules without a role count as no rules, so that the default ones apply.
@@ -69,7 +89,11 @@ extension AppConfigurationParser {
         add(parsed.faults, at: node.place)
         if parsed.rules.roles.isEmpty {
             if !parsed.rules.filters.isEmpty {
-                findings.add(.warning, node.place.key("filters"), "without effect, because there are no roles")
+                findings.add(
+                    .warning,
+                    node.place.key("filters"),
+                    "without effect, because there are no roles"
+                )
             }
             return nil
         }
@@ -82,14 +106,19 @@ extension AppConfigurationParser {
             let base = place.path.isEmpty ? "$" : place.path
             let path = fault.jsonPath.hasPrefix("$") ? base + fault.jsonPath.dropFirst() : fault.jsonPath
             findings.add(
-                fault.severity == .error ? .error : .warning, Place(file: place.file, path: path), fault.message)
+                fault.severity == .error ? .error : .warning,
+                Place(file: place.file, path: path),
+                fault.message
+            )
         }
     }
 
     /// Names that MongoDB refuses would make collections that nobody can reach.
     private mutating func checkNamespace(_ key: ConfigurationTree.CollectionKey, at place: Place) {
         let refused = Set("/\\. \"$*<>:|?\0")
-        if key.database.isEmpty || key.database.utf8.count > 63 || key.database.contains(where: refused.contains) {
+        if key.database.isEmpty || key.database.utf8.count > 63
+            || key.database.contains(where: refused.contains)
+        {
             findings.add(.error, place, "'\(key.database)' is no name for a database")
         }
         if key.collection.isEmpty || key.collection.utf8.count > 255 || key.collection.contains("$")
@@ -119,8 +148,14 @@ extension AppConfigurationParser {
                 if parts.count == 5, parts[0] == "#", parts[1] == "relationship" {
                     result.append(
                         Relationship(
-                            field: field.key, dataSource: parts[2], database: parts[3], collection: parts[4],
-                            foreignKey: foreignKey, isList: isList))
+                            field: field.key,
+                            dataSource: parts[2],
+                            database: parts[3],
+                            collection: parts[4],
+                            foreignKey: foreignKey,
+                            isList: isList
+                        )
+                    )
                 } else {
                     reader.error("ref", "must be #/relationship/<data source>/<database>/<collection>")
                 }

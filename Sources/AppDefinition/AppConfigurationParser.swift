@@ -17,7 +17,8 @@ public struct AppConfigurationParser {
     /// - Parameter knownSecrets: Names of secrets that exist elsewhere, in the database.
     /// - Returns: The app, nil when there are errors; and every finding in the order of the tree.
     public static func parse(
-        _ tree: ConfigurationTree, knownSecrets: Set<String> = []
+        _ tree: ConfigurationTree,
+        knownSecrets: Set<String> = []
     ) -> (app: AppConfiguration?, findings: Findings) {
         var findings = Findings()
         let tag = tree.environmentTag
@@ -65,16 +66,31 @@ public struct AppConfigurationParser {
         let sync = sync()
         let triggers = triggers()
         let app = AppConfiguration(
-            name: tree.name, clientAppID: tree.clientAppID, environmentTag: tree.environmentTag,
-            environmentValues: environmentValues, allowedRequestOrigins: origins, location: location,
-            deploymentModel: model, values: values, referencedSecrets: secrets, dataSources: sources,
-            functions: functions, endpoints: endpoints, dataAPI: dataAPI, providers: providers,
-            customUserData: custom, sync: sync, triggers: triggers)
+            name: tree.name,
+            clientAppID: tree.clientAppID,
+            environmentTag: tree.environmentTag,
+            environmentValues: environmentValues,
+            allowedRequestOrigins: origins,
+            location: location,
+            deploymentModel: model,
+            values: values,
+            referencedSecrets: secrets,
+            dataSources: sources,
+            functions: functions,
+            endpoints: endpoints,
+            dataAPI: dataAPI,
+            providers: providers,
+            customUserData: custom,
+            sync: sync,
+            triggers: triggers
+        )
         findings.append(contentsOf: CrossChecks.check(app, tree))
         for secret in secrets where !knownSecrets.contains(secret.name) {
             findings.add(
-                .warning, secret.place,
-                "secret '\(secret.name)' is not part of the export; \(secret.dependent) does not work before it is set")
+                .warning,
+                secret.place,
+                "secret '\(secret.name)' is not part of the export; \(secret.dependent) does not work before it is set"
+            )
         }
         findings.append(contentsOf: UnservedParts.report(tree))
         return app
@@ -87,7 +103,9 @@ public struct AppConfigurationParser {
         } else if name.utf8.count > 64 || !Self.isPlain(name) {
             findings.add(.error, place, "must be 1 to 64 letters, digits, - and _")
         }
-        if let id = tree.clientAppID, id.utf8.count > 128 || !Self.isPlain(id) || id.hasPrefix("-") || id.hasPrefix("_") {
+        if let id = tree.clientAppID,
+            id.utf8.count > 128 || !Self.isPlain(id) || id.hasPrefix("-") || id.hasPrefix("_")
+        {
             findings.add(.error, tree.root.place.key("app_id"), "must be 1 to 128 letters, digits, - and _")
         }
     }
@@ -108,8 +126,10 @@ public struct AppConfigurationParser {
     private mutating func checkEnvironment() {
         guard ConfigurationTreeReader.environmentTags.contains(tree.environmentTag) else {
             findings.add(
-                .error, tree.root.place.key("environment"),
-                "must be empty, development, testing, qa or production, is '\(tree.environmentTag)'")
+                .error,
+                tree.root.place.key("environment"),
+                "must be empty, development, testing, qa or production, is '\(tree.environmentTag)'"
+            )
             return
         }
     }
@@ -158,8 +178,10 @@ extension ConfigurationTree {
             mapped.defaultRule = source.defaultRule.map(change)
             mapped.collections = source.collections.mapValues { collection in
                 Collection(
-                    rules: collection.rules.map(change), schema: collection.schema.map(change),
-                    relationships: collection.relationships.map(change))
+                    rules: collection.rules.map(change),
+                    schema: collection.schema.map(change),
+                    relationships: collection.relationships.map(change)
+                )
             }
             return mapped
         }

@@ -31,7 +31,9 @@ extension ConfigurationTreeReader {
     private mutating func source(of name: String) -> String? {
         let path = "functions/\(name).js"
         if files[path] != nil { return path }
-        let nested = files.paths.filter { $0.hasPrefix("functions/") && $0.hasSuffix("/\(name).js") && !taken.contains($0) }
+        let nested = files.paths.filter {
+            $0.hasPrefix("functions/") && $0.hasSuffix("/\(name).js") && !taken.contains($0)
+        }
         guard let only = nested.first, nested.count == 1 else { return nil }
         findings.add(.adapted, Place(file: only), "taken as the source of the function '\(name)'")
         return only
@@ -49,8 +51,14 @@ extension ConfigurationTreeReader {
         let name = String(path.dropFirst("functions/".count).dropLast(".js".count))
         guard let source = text(path) else { return }
         let config = ConfigurationTree.Node(
-            ["name": .string(name), "private": false], at: Place(file: path))
-        findings.add(.adapted, Place(file: path), "not listed in functions/config.json; default settings taken")
+            ["name": .string(name), "private": false],
+            at: Place(file: path)
+        )
+        findings.add(
+            .adapted,
+            Place(file: path),
+            "not listed in functions/config.json; default settings taken"
+        )
         add(ConfigurationTree.Function(config: config, source: source), named: name)
     }
 
@@ -99,7 +107,11 @@ extension ConfigurationTreeReader {
             guard let node = object("\(folder)/\(name)/config.json"),
                 let source = text("\(folder)/\(name)/source.js")
             else {
-                findings.add(.error, Place(file: "\(folder)/\(name)"), "a webhook needs config.json and source.js")
+                findings.add(
+                    .error,
+                    Place(file: "\(folder)/\(name)"),
+                    "a webhook needs config.json and source.js"
+                )
                 continue
             }
             let function = "webhooks/\(service)/\(name)"
@@ -114,7 +126,8 @@ extension ConfigurationTreeReader {
             }
             add(
                 ConfigurationTree.Function(config: .init(config, at: node.place), source: source),
-                named: function)
+                named: function
+            )
             let options = node.document["options"]?.document
             var endpoint: BSONDocument = [
                 "route": .string("/\(service)/\(name)"),
@@ -129,8 +142,10 @@ extension ConfigurationTreeReader {
             endpoint["secret_name"] = options?["secret"] ?? options?["secret_name"]
             tree.endpoints.append(ConfigurationTree.Node(endpoint, at: node.place))
             findings.add(
-                .adapted, node.place,
-                "webhook '\(name)' taken as endpoint /\(service)/\(name) and function '\(function)'")
+                .adapted,
+                node.place,
+                "webhook '\(name)' taken as endpoint /\(service)/\(name) and function '\(function)'"
+            )
         }
     }
 

@@ -7,13 +7,17 @@ extension ConfigurationTreeReader {
         let place = node.place
         for meta in TreeLocator.metaFiles {
             guard let meta = object(meta)?.document else { continue }
-            if node.document["config_version"] == nil { node.document["config_version"] = meta["config_version"] }
+            if node.document["config_version"] == nil {
+                node.document["config_version"] = meta["config_version"]
+            }
         }
         readVersion(&node, rootFile)
         tree.name = takeText("name", from: &node) ?? ""
         tree.clientAppID = takeText("app_id", from: &node)
         tree.environmentTag = takeText("environment", from: &node) ?? ""
-        if tree.environmentTag == "no-environment" || tree.environmentTag == "none" { tree.environmentTag = "" }
+        if tree.environmentTag == "no-environment" || tree.environmentTag == "none" {
+            tree.environmentTag = ""
+        }
         readOldRoot(&node)
         for other in TreeLocator.rootFiles where other != rootFile && files[other] != nil {
             findings.add(.warning, Place(file: other), "kept, but \(rootFile) is the app's root file")
@@ -99,26 +103,40 @@ extension ConfigurationTreeReader {
     }
 
     /// Secrets given beside what uses them, as the oldest tool wrote them, get a name of their own.
-    private mutating func readSecrets(of owner: String, _ value: BSONValue, in section: String, at place: Place) {
+    private mutating func readSecrets(
+        of owner: String,
+        _ value: BSONValue,
+        in section: String,
+        at place: Place
+    ) {
         guard let entries = value.document else {
             findings.add(.error, place.key(section).key(owner), "must be an object of secrets")
             return
         }
         for entry in entries {
             guard let text = entry.value.string else {
-                findings.add(.error, place.key(section).key(owner).key(entry.key), "a secret must be a string")
+                findings.add(
+                    .error,
+                    place.key(section).key(owner).key(entry.key),
+                    "a secret must be a string"
+                )
                 continue
             }
             let isProvider = section == "auth_providers"
             let node = isProvider ? tree.providers[owner] : tree.sources[owner]?.config
-            let name = node?.document["secret_config"]?.document?[entry.key]?.string ?? "\(owner)_\(entry.key)"
+            let name =
+                node?.document["secret_config"]?.document?[entry.key]?.string ?? "\(owner)_\(entry.key)"
             tree.secrets[name] = text
             guard var document = node?.document else { continue }
             var config = document["secret_config"]?.document ?? BSONDocument()
             if config[entry.key] == nil {
                 config[entry.key] = .string(name)
                 document["secret_config"] = .document(config)
-                findings.add(.adapted, place.key(section).key(owner).key(entry.key), "kept as secret '\(name)'")
+                findings.add(
+                    .adapted,
+                    place.key(section).key(owner).key(entry.key),
+                    "kept as secret '\(name)'"
+                )
             }
             if isProvider {
                 tree.providers[owner]?.document = document

@@ -12,24 +12,35 @@ extension ConfigurationTreeReader {
 
     private mutating func readSource(_ folder: String) {
         let base = "data_sources/\(folder)"
-        let config = object("\(base)/config.json") ?? ConfigurationTree.Node(
-            ["name": .string(folder), "type": "mongodb-atlas", "config": [:]],
-            at: Place(file: "\(base)/config.json"))
+        let config =
+            object("\(base)/config.json")
+            ?? ConfigurationTree.Node(
+                ["name": .string(folder), "type": "mongodb-atlas", "config": [:]],
+                at: Place(file: "\(base)/config.json")
+            )
         if files["\(base)/config.json"] == nil {
             findings.add(.adapted, config.place, "missing; a data source of type mongodb-atlas assumed")
         }
-        var source = ConfigurationTree.Source(config: config, defaultRule: object("\(base)/default_rule.json"))
+        var source = ConfigurationTree.Source(
+            config: config,
+            defaultRule: object("\(base)/default_rule.json")
+        )
         for database in foldersIn(base) {
             for collection in foldersIn("\(base)/\(database)") {
                 let place = "\(base)/\(database)/\(collection)"
                 let read = ConfigurationTree.Collection(
-                    rules: object("\(place)/rules.json"), schema: object("\(place)/schema.json"),
-                    relationships: object("\(place)/relationships.json"))
+                    rules: object("\(place)/rules.json"),
+                    schema: object("\(place)/schema.json"),
+                    relationships: object("\(place)/relationships.json")
+                )
                 guard read.rules != nil || read.schema != nil || read.relationships != nil else { continue }
                 let key = collectionKey(database, collection, read.rules)
                 guard source.collections[key] == nil else {
                     findings.add(
-                        .error, Place(file: place), "there is another folder of \(database).\(collection)")
+                        .error,
+                        Place(file: place),
+                        "there is another folder of \(database).\(collection)"
+                    )
                     continue
                 }
                 source.collections[key] = read
@@ -41,13 +52,16 @@ extension ConfigurationTreeReader {
     /// The path names the collection. Characters that no folder can have are percent-encoded in it, which
     /// shows in the fields of the rules.
     private mutating func collectionKey(
-        _ database: String, _ collection: String, _ rules: ConfigurationTree.Node?
+        _ database: String,
+        _ collection: String,
+        _ rules: ConfigurationTree.Node?
     ) -> ConfigurationTree.CollectionKey {
         let key = ConfigurationTree.CollectionKey(database: database, collection: collection)
         guard let rules else { return key }
         let stated = ConfigurationTree.CollectionKey(
             database: rules.document["database"]?.string ?? database,
-            collection: rules.document["collection"]?.string ?? collection)
+            collection: rules.document["collection"]?.string ?? collection
+        )
         if stated == key { return key }
         if PercentEncoding.decode(database) == stated.database,
             PercentEncoding.decode(collection) == stated.collection
@@ -55,8 +69,10 @@ extension ConfigurationTreeReader {
             return stated
         }
         findings.add(
-            .warning, rules.place,
-            "says \(stated.database).\(stated.collection); the path, \(database).\(collection), decides")
+            .warning,
+            rules.place,
+            "says \(stated.database).\(stated.collection); the path, \(database).\(collection), decides"
+        )
         return key
     }
 
@@ -83,7 +99,10 @@ extension ConfigurationTreeReader {
         }
         let name = config.document["name"]?.string ?? folder
         takeSync(of: name, from: &config)
-        var source = ConfigurationTree.Source(config: config, defaultRule: object("\(base)/default_rule.json"))
+        var source = ConfigurationTree.Source(
+            config: config,
+            defaultRule: object("\(base)/default_rule.json")
+        )
         for path in filesIn("\(base)/rules") {
             guard let node = object(path) else { continue }
             readOldRule(node, path: path, into: &source)
@@ -94,7 +113,9 @@ extension ConfigurationTreeReader {
     /// Version 1 keeps rules, schema and relationships of a collection in one file. Its content names the
     /// collection; the file's name may be wrong.
     private mutating func readOldRule(
-        _ node: ConfigurationTree.Node, path: String, into source: inout ConfigurationTree.Source
+        _ node: ConfigurationTree.Node,
+        path: String,
+        into source: inout ConfigurationTree.Source
     ) {
         var rules = node.document
         let parts = fileName(path).split(separator: ".", maxSplits: 1).map(String.init)
@@ -175,7 +196,8 @@ enum PercentEncoding {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            guard rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             else { return nil }
             bytes.append(value)
             rest = rest.dropFirst(2)

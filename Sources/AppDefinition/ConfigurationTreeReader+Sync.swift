@@ -33,7 +33,11 @@ extension ConfigurationTreeReader {
         }
         if !defaults.isEmpty {
             if hasRoles(source.defaultRule) {
-                findings.add(.warning, place.key("defaultRoles"), "ignored: the data source has default roles")
+                findings.add(
+                    .warning,
+                    place.key("defaultRoles"),
+                    "ignored: the data source has default roles"
+                )
             } else if let roles = roles(defaults, at: place.key("defaultRoles")) {
                 var rule = source.defaultRule?.document ?? BSONDocument()
                 rule["roles"] = .array(roles)
@@ -52,8 +56,11 @@ extension ConfigurationTreeReader {
     }
 
     private mutating func migrate(
-        _ list: [BSONValue], of collection: String, at place: Place,
-        into source: inout ConfigurationTree.Source, _ sync: BSONDocument
+        _ list: [BSONValue],
+        of collection: String,
+        at place: Place,
+        into source: inout ConfigurationTree.Source,
+        _ sync: BSONDocument
     ) {
         let known = source.collections.keys.filter { $0.collection == collection }.sorted()
         guard let database = known.first?.database ?? sync["database_name"]?.string else {
@@ -67,7 +74,8 @@ extension ConfigurationTreeReader {
             return
         }
         guard let roles = roles(list, at: place) else { return }
-        var rules = target.rules?.document ?? ["database": .string(database), "collection": .string(collection)]
+        var rules =
+            target.rules?.document ?? ["database": .string(database), "collection": .string(collection)]
         rules["roles"] = .array(roles)
         target.rules = ConfigurationTree.Node(rules, at: place)
         source.collections[key] = target

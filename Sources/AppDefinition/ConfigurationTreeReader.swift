@@ -21,8 +21,10 @@ public struct ConfigurationTreeReader {
         var findings = Findings()
         guard let location = TreeLocator.locate(own) else {
             findings.add(
-                .error, Place(file: TreeLocator.rootFiles[0]),
-                "no app here: none of \(TreeLocator.rootFiles.joined(separator: ", ")) with a config_version")
+                .error,
+                Place(file: TreeLocator.rootFiles[0]),
+                "no app here: none of \(TreeLocator.rootFiles.joined(separator: ", ")) with a config_version"
+            )
             return (nil, findings)
         }
         var reader = ConfigurationTreeReader(files: location.tree)
@@ -125,8 +127,10 @@ public struct ConfigurationTreeReader {
             let tag = name == "no-environment" ? "" : name
             guard Self.environmentTags.contains(tag) else {
                 findings.add(
-                    .warning, Place(file: path),
-                    "not an environment; there are no-environment, development, testing, qa, production")
+                    .warning,
+                    Place(file: path),
+                    "not an environment; there are no-environment, development, testing, qa, production"
+                )
                 continue
             }
             if let node = object(path) { tree.environments[tag] = node }
@@ -137,7 +141,8 @@ public struct ConfigurationTreeReader {
 
     /// Reads a folder of files that each hold one object with a name.
     private mutating func readNamed(
-        _ folder: String, into target: WritableKeyPath<ConfigurationTree, [String: ConfigurationTree.Node]>,
+        _ folder: String,
+        into target: WritableKeyPath<ConfigurationTree, [String: ConfigurationTree.Node]>,
         what: String
     ) {
         for path in filesIn(folder) {
@@ -151,10 +156,16 @@ public struct ConfigurationTreeReader {
                 // A trigger's name is shown to people and refers to nothing, so that both can be kept.
                 tree[keyPath: target][file] = node
                 findings.add(
-                    .warning, Place(file: path).key("name"),
-                    "there is another trigger named '\(name)'; this one is kept as '\(file)'")
+                    .warning,
+                    Place(file: path).key("name"),
+                    "there is another trigger named '\(name)'; this one is kept as '\(file)'"
+                )
             } else {
-                findings.add(.error, Place(file: path).key("name"), "there is another \(what) named '\(name)'")
+                findings.add(
+                    .error,
+                    Place(file: path).key("name"),
+                    "there is another \(what) named '\(name)'"
+                )
             }
         }
     }

@@ -30,7 +30,11 @@ struct CrossChecks {
 
     private mutating func functionNames() {
         for (endpoint, node) in zip(app.endpoints, tree.endpoints) where !endpoint.functionName.isEmpty {
-            need(function: endpoint.functionName, at: node.place.key("function_name"), idle: endpoint.isDisabled)
+            need(
+                function: endpoint.functionName,
+                at: node.place.key("function_name"),
+                idle: endpoint.isDisabled
+            )
         }
         for trigger in app.triggers {
             guard let name = trigger.functionName, let node = tree.triggers[trigger.name] else { continue }
@@ -44,7 +48,11 @@ struct CrossChecks {
                 need(function: function, at: place.key("authFunctionName"), idle: provider.disabled)
             case .emailPassword(let settings):
                 if settings.runConfirmationFunction, let function = settings.confirmationFunctionName {
-                    need(function: function, at: place.key("confirmationFunctionName"), idle: provider.disabled)
+                    need(
+                        function: function,
+                        at: place.key("confirmationFunctionName"),
+                        idle: provider.disabled
+                    )
                 }
                 if settings.runResetFunction, let function = settings.resetFunctionName {
                     need(function: function, at: place.key("resetFunctionName"), idle: provider.disabled)
@@ -74,7 +82,11 @@ struct CrossChecks {
             if let name = trigger.config["service_name"]?.string {
                 need(source: name, at: place, idle: trigger.isDisabled)
             } else if trigger.config["service_id"] != nil {
-                findings.add(.warning, node.place.key("config").key("service_id"), "an id names no data source here")
+                findings.add(
+                    .warning,
+                    node.place.key("config").key("service_id"),
+                    "an id names no data source here"
+                )
             }
         }
         if let sync = app.sync, sync.isEnabled, let name = sync.dataSource, let node = tree.sync {
@@ -93,13 +105,21 @@ struct CrossChecks {
             for collection in source.collections {
                 for link in collection.relationships {
                     let target = (link.dataSource, link.database, link.collection)
-                    if known.contains(where: { ($0.dataSource, $0.database, $0.collection) == target }) { continue }
+                    if known.contains(where: { ($0.dataSource, $0.database, $0.collection) == target }) {
+                        continue
+                    }
                     let key = ConfigurationTree.CollectionKey(
-                        database: collection.database, collection: collection.collection)
-                    guard let node = tree.sources[source.name]?.collections[key]?.relationships else { continue }
+                        database: collection.database,
+                        collection: collection.collection
+                    )
+                    guard let node = tree.sources[source.name]?.collections[key]?.relationships else {
+                        continue
+                    }
                     findings.add(
-                        .warning, node.place.key(link.field),
-                        "leads to \(link.database).\(link.collection), of which the app says nothing")
+                        .warning,
+                        node.place.key(link.field),
+                        "leads to \(link.database).\(link.collection), of which the app says nothing"
+                    )
                 }
             }
         }
@@ -116,8 +136,10 @@ struct CrossChecks {
             guard let title = collection.schema?.title else { continue }
             if let other = titles[title] {
                 findings.add(
-                    .warning, node.place,
-                    "the schemas of \(other) and \(collection.collection) share the title '\(title)'")
+                    .warning,
+                    node.place,
+                    "the schemas of \(other) and \(collection.collection) share the title '\(title)'"
+                )
             }
             titles[title] = collection.collection
         }
@@ -125,28 +147,38 @@ struct CrossChecks {
         for field in sync.queryableFields where !schemas.isEmpty {
             let exists = schemas.contains { has(field, $0) }
             if !exists {
-                findings.add(.warning, node.place.key("queryable_fields_names"), "no schema has the field '\(field)'")
+                findings.add(
+                    .warning,
+                    node.place.key("queryable_fields_names"),
+                    "no schema has the field '\(field)'"
+                )
             }
         }
         for (name, fields) in sync.queryableFieldsByCollection.sorted(by: { $0.key < $1.key }) {
             guard let collection = schemas.first(where: { $0.collection == name }) else { continue }
             for field in fields where !has(field, collection) {
                 findings.add(
-                    .warning, node.place.key("collection_queryable_fields_names").key(name),
-                    "the schema has no field '\(field)'")
+                    .warning,
+                    node.place.key("collection_queryable_fields_names").key(name),
+                    "the schema has no field '\(field)'"
+                )
             }
         }
         for collection in source.collections {
             guard let rules = collection.rules else { continue }
             let key = ConfigurationTree.CollectionKey(
-                database: collection.database, collection: collection.collection)
+                database: collection.database,
+                collection: collection.collection
+            )
             guard let file = tree.sources[source.name]?.collections[key]?.rules else { continue }
             let queryable = Set(sync.queryableFields(of: collection.collection))
             for (index, role) in rules.roles.enumerated() {
                 for reason in SyncCompatibility.obstacles(role, queryableFields: queryable) {
                     findings.add(
-                        .warning, file.place.key("roles").index(index),
-                        "role '\(role.name)' gives no access under sync: \(reason)")
+                        .warning,
+                        file.place.key("roles").index(index),
+                        "role '\(role.name)' gives no access under sync: \(reason)"
+                    )
                 }
             }
         }

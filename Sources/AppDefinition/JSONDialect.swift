@@ -20,8 +20,10 @@ public enum JSONDialect {
         if !commas.isEmpty {
             let lines = lineNumbers(of: commas, in: bytes).map(String.init).joined(separator: ", ")
             findings.add(
-                .warning, Place(file: file),
-                "trailing comma ignored, line \(lines); this is not JSON, other tools will refuse it")
+                .warning,
+                Place(file: file),
+                "trailing comma ignored, line \(lines); this is not JSON, other tools will refuse it"
+            )
         }
         do {
             return try ExtendedJSON.readValue(bytes)

@@ -54,8 +54,18 @@ struct TemplateResolver {
             switch values[name] {
             case .string(let content)?: result += content
             case let scalar? where scalar.isNumber || scalar.bool != nil: result += PlainText.of(scalar)
-            case nil: findings.add(.error, place, "template names the environment value '\(name)', which does not exist")
-            default: findings.add(.error, place, "template names the environment value '\(name)', which is no string")
+            case nil:
+                findings.add(
+                    .error,
+                    place,
+                    "template names the environment value '\(name)', which does not exist"
+                )
+            default:
+                findings.add(
+                    .error,
+                    place,
+                    "template names the environment value '\(name)', which is no string"
+                )
             }
             rest = rest[rest.index(after: end)...]
         }

@@ -31,7 +31,9 @@ struct TreeLocator {
 
     private static func candidates(_ tree: FileTree) -> [String] {
         var result = ["", "backend"]
-        let tops = Set(tree.files.keys.compactMap { path in path.split(separator: "/").first.map(String.init) })
+        let tops = Set(
+            tree.files.keys.compactMap { path in path.split(separator: "/").first.map(String.init) }
+        )
         if tops.count == 1, let top = tops.first { result += [top, top + "/backend"] }
         return result
     }

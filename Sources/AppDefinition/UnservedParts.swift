@@ -6,18 +6,24 @@ enum UnservedParts {
         var findings = Findings()
         if let function = tree.functions.sorted(by: { $0.key < $1.key }).first?.value {
             findings.add(
-                .warning, Place(file: function.config.place.file),
-                "\(count(tree.functions.count, "function")) kept; functions are not served yet")
+                .warning,
+                Place(file: function.config.place.file),
+                "\(count(tree.functions.count, "function")) kept; functions are not served yet"
+            )
         }
         if let endpoint = tree.endpoints.first {
             findings.add(
-                .warning, Place(file: endpoint.place.file),
-                "\(count(tree.endpoints.count, "endpoint")) kept; custom endpoints are not served yet")
+                .warning,
+                Place(file: endpoint.place.file),
+                "\(count(tree.endpoints.count, "endpoint")) kept; custom endpoints are not served yet"
+            )
         }
         if let trigger = tree.triggers.sorted(by: { $0.key < $1.key }).first?.value {
             findings.add(
-                .warning, Place(file: trigger.place.file),
-                "\(count(tree.triggers.count, "trigger")) kept; triggers do not run yet")
+                .warning,
+                Place(file: trigger.place.file),
+                "\(count(tree.triggers.count, "trigger")) kept; triggers do not run yet"
+            )
         }
         if let sync = tree.sync, isEnabled(sync) {
             findings.add(.warning, sync.place, "kept; Device Sync is not served yet")
@@ -42,7 +48,8 @@ enum UnservedParts {
         case "graphql": "GraphQL is not served; \(files) kept for export"
         case "hosting": "hosting is not served; \(files) kept for export"
         case "log_forwarders": "log forwarders are not served; \(files) kept for export"
-        case "services": "services of third parties are not served (\(services(tree))); \(files) kept for export"
+        case "services":
+            "services of third parties are not served (\(services(tree))); \(files) kept for export"
         case "functions": "packages for functions are not served yet; \(files) kept for export"
         default: "no part of an app; \(files) kept for export"
         }

@@ -17,6 +17,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case userpassTokenInvalid = "UserpassTokenInvalid"
     case restrictedHost = "RestrictedHost"
     case domainNotAllowed = "DomainNotAllowed"
+    case incomingWebhookAuthFailed = "IncomingWebhookAuthFailed"
     case tooManyRequests = "TooManyRequests"
 
     // Parse

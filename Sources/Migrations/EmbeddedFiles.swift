@@ -1,4 +1,3 @@
-#if canImport(CMigrations)
 import CMigrations
 
 /// The files of `migrations/` inside the binary.
@@ -11,16 +10,3 @@ enum EmbeddedFiles {
         }
     }
 }
-#else
-/// The files of `migrations/` inside the binary.
-enum EmbeddedFiles {
-    /// Name without `.sql`, and bytes.
-    static var all: [(name: String, bytes: [UInt8])] {
-        [
-            ("0001_apps", PackageResources._001_apps_sql),
-            ("0002_collections", PackageResources._002_collections_sql),
-            ("0003_accounts", PackageResources._003_accounts_sql),
-        ]
-    }
-}
-#endif

@@ -104,8 +104,12 @@ public final class AppRegistry: Sendable {
             return
         }
         let snapshot = AppSnapshot(
-            id: stored.id, clientAppID: stored.clientAppID, version: stored.version, definition: definition,
-            secrets: stored.tree.secrets)
+            id: stored.id,
+            clientAppID: stored.clientAppID,
+            version: stored.version,
+            definition: definition,
+            secrets: stored.tree.secrets
+        )
         state.withLock { state in
             if let old = state.byID[stored.id] {
                 if old.version >= snapshot.version { return }
@@ -121,7 +125,12 @@ public final class AppRegistry: Sendable {
         let reason = errors.first?.description ?? "unknown"
         observer?.record(.configurationRefused(app: stored.clientAppID, reason: reason))
         do {
-            try await store.recordErrors(app: stored.id, version: stored.version, findings: errors, inForce: inForce)
+            try await store.recordErrors(
+                app: stored.id,
+                version: stored.version,
+                findings: errors,
+                inForce: inForce
+            )
         } catch {
             // The app goes on as it was; that the reason is not in the table is worth a log line, no more.
             observer?.record(.internalError(error, requestID: nil))

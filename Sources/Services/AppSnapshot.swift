@@ -27,7 +27,11 @@ public final class AppSnapshot: Sendable {
 
     /// Makes a snapshot of a checked configuration.
     public init(
-        id: String, clientAppID: String, version: Int64, definition: AppConfiguration, secrets: [String: String]
+        id: String,
+        clientAppID: String,
+        version: Int64,
+        definition: AppConfiguration,
+        secrets: [String: String]
     ) {
         self.id = id
         self.clientAppID = clientAppID
@@ -49,7 +53,10 @@ public final class AppSnapshot: Sendable {
             defaults[source.name] = source.defaultRules
             for collection in source.collections {
                 let namespace = Namespace(
-                    dataSource: source.name, database: collection.database, collection: collection.collection)
+                    dataSource: source.name,
+                    database: collection.database,
+                    collection: collection.collection
+                )
                 collections[namespace] = collection
                 validations[namespace] = collection.schema.map { SchemaValidation($0) }
             }
@@ -65,10 +72,16 @@ public final class AppSnapshot: Sendable {
             case .script?: .script
             }
         accounts = AccountSettings(
-            appID: id, clientAppID: clientAppID, revision: version, providers: definition.providers,
-            secrets: secrets, customUserData: definition.customUserData, dataAPIRunAs: runAs,
+            appID: id,
+            clientAppID: clientAppID,
+            revision: version,
+            providers: definition.providers,
+            secrets: secrets,
+            customUserData: definition.customUserData,
+            dataAPIRunAs: runAs,
             createUserOnAuth: definition.dataAPI?.createsUserOnAuth ?? false,
-            fetchCustomUserData: definition.dataAPI?.fetchesCustomUserData ?? false)
+            fetchCustomUserData: definition.dataAPI?.fetchesCustomUserData ?? false
+        )
     }
 
     /// Whether the app has a data source of that name.

@@ -27,7 +27,9 @@ extension AppStore {
     ///   - app: What ``AppConfigurationParser`` made of it.
     /// - Throws: ``ServiceError`` with code `invalidAppDefinition` when the client app id belongs to another app.
     public func `import`(
-        _ tree: ConfigurationTree, _ app: AppConfiguration, options: ImportOptions = ImportOptions()
+        _ tree: ConfigurationTree,
+        _ app: AppConfiguration,
+        options: ImportOptions = ImportOptions()
     ) async throws(ServiceError) -> ImportResult {
         do {
             return try await database.transaction(within: .seconds(600)) { transaction in
@@ -73,8 +75,13 @@ struct AppImporter {
         let missing = app.referencedSecrets.map(\.name).filter { !known.contains($0) }
         let stored = try await transaction.run(AppStoreStatements.findByName(tree.name))
         return AppStore.ImportResult(
-            id: id, clientAppID: stored.text(0, 1) ?? "", isNew: isNew, changed: isNew || after != before,
-            version: Int64(after), missingSecrets: missing)
+            id: id,
+            clientAppID: stored.text(0, 1) ?? "",
+            isNew: isNew,
+            changed: isNew || after != before,
+            version: Int64(after),
+            missingSecrets: missing
+        )
     }
 
     private func create() async throws(ServiceError) -> ResultSet {
@@ -87,8 +94,10 @@ struct AppImporter {
         let owner = try await transaction.run(AppStoreStatements.ownerOf(clientAppID: clientAppID))
         guard owner.rowCount > 0, let name = owner.text(0, 0), name != tree.name else { return }
         throw ServiceError(
-            .invalidAppDefinition, "app id '\(clientAppID)' belongs to the app '\(name)'; choose another with --app-id",
-            details: ["app_id": clientAppID])
+            .invalidAppDefinition,
+            "app id '\(clientAppID)' belongs to the app '\(name)'; choose another with --app-id",
+            details: ["app_id": clientAppID]
+        )
     }
 
     private func putRoot(_ id: String) async throws(ServiceError) {
@@ -98,11 +107,17 @@ struct AppImporter {
         root["app_id"] = tree.clientAppID.map { .string($0) }
         _ = try await transaction.run(
             AppStoreStatements.setRoot(
-                app: id, config: ExtendedJSON.relaxed(.document(root)), environment: tree.environmentTag))
+                app: id,
+                config: ExtendedJSON.relaxed(.document(root)),
+                environment: tree.environmentTag
+            )
+        )
     }
 
     private func putNamed(_ id: String) async throws(ServiceError) {
-        let settings = [("data_api_config", tree.dataAPI), ("sync", tree.sync), ("custom_user_data", tree.customUserData)]
+        let settings = [
+            ("data_api_config", tree.dataAPI), ("sync", tree.sync), ("custom_user_data", tree.customUserData),
+        ]
         let present = settings.compactMap { name, node in node.map { (name, $0) } }
         for table in ConfigurationTable.allCases {
             let nodes: [String: ConfigurationTree.Node] =
@@ -115,37 +130,58 @@ struct AppImporter {
                 }
             let names = nodes.keys.sorted()
             let configs = names.map { AppRows.text(nodes[$0]) }
-            if !names.isEmpty { _ = try await transaction.run(table.put(app: id, names: names, configs: configs)) }
+            if !names.isEmpty {
+                _ = try await transaction.run(table.put(app: id, names: names, configs: configs))
+            }
             let keeps = (table == .values || table == .environments) && !options.removesValues
             if !keeps { _ = try await transaction.run(table.removeOthers(app: id, names: names)) }
         }
         let secrets = tree.secrets.keys.sorted()
         guard !secrets.isEmpty else { return }
         _ = try await transaction.run(
-            AppStoreStatements.putSecrets(app: id, names: secrets, values: secrets.map { tree.secrets[$0] ?? "" }))
+            AppStoreStatements.putSecrets(
+                app: id,
+                names: secrets,
+                values: secrets.map { tree.secrets[$0] ?? "" }
+            )
+        )
     }
 
     private func putSources(_ id: String) async throws(ServiceError) {
         let names = tree.sources.keys.sorted()
         _ = try await transaction.run(
             AppStoreStatements.putSources(
-                app: id, names: names, configs: names.map { AppRows.text(tree.sources[$0]?.config) },
-                defaults: names.map { AppRows.text(tree.sources[$0]?.defaultRule) }))
+                app: id,
+                names: names,
+                configs: names.map { AppRows.text(tree.sources[$0]?.config) },
+                defaults: names.map { AppRows.text(tree.sources[$0]?.defaultRule) }
+            )
+        )
         var kept: [(source: String, key: ConfigurationTree.CollectionKey)] = []
         for name in names {
             for (key, files) in (tree.sources[name]?.collections ?? [:]).sorted(by: { $0.key < $1.key }) {
                 kept.append((name, key))
                 _ = try await transaction.run(
                     AppStoreStatements.putCollection(
-                        app: id, source: name, database: key.database, collection: key.collection,
-                        rules: AppRows.text(files.rules), schema: AppRows.text(files.schema),
-                        relationships: AppRows.text(files.relationships)))
+                        app: id,
+                        source: name,
+                        database: key.database,
+                        collection: key.collection,
+                        rules: AppRows.text(files.rules),
+                        schema: AppRows.text(files.schema),
+                        relationships: AppRows.text(files.relationships)
+                    )
+                )
             }
         }
         _ = try await transaction.run(
             AppStoreStatements.removeCollections(
-                app: id, exceptSources: kept.map(\.source), databases: kept.map(\.key.database),
-                collections: kept.map(\.key.collection)))
+                app: id,
+                exceptSources: kept.map(\.source),
+                databases: kept.map(\.key.database),
+                collections: kept.map(\.key.collection)
+            )
+        )
         _ = try await transaction.run(AppStoreStatements.removeSources(app: id, except: names))
     }
 
@@ -153,23 +189,34 @@ struct AppImporter {
         let names = tree.functions.keys.sorted()
         _ = try await transaction.run(
             AppStoreStatements.putFunctions(
-                app: id, names: names, configs: names.map { AppRows.text(tree.functions[$0]?.config) },
-                sources: names.map { tree.functions[$0]?.source ?? "" }))
+                app: id,
+                names: names,
+                configs: names.map { AppRows.text(tree.functions[$0]?.config) },
+                sources: names.map { tree.functions[$0]?.source ?? "" }
+            )
+        )
         _ = try await transaction.run(AppStoreStatements.removeFunctions(app: id, except: names))
         let routes = tree.endpoints.map { $0.document["route"]?.string ?? "" }
         let methods = tree.endpoints.map { $0.document["http_method"]?.string ?? "*" }
         _ = try await transaction.run(
             AppStoreStatements.putEndpoints(
-                app: id, routes: routes, methods: methods, configs: tree.endpoints.map { AppRows.text($0) }))
+                app: id,
+                routes: routes,
+                methods: methods,
+                configs: tree.endpoints.map { AppRows.text($0) }
+            )
+        )
         _ = try await transaction.run(
-            AppStoreStatements.removeEndpoints(app: id, exceptRoutes: routes, methods: methods))
+            AppStoreStatements.removeEndpoints(app: id, exceptRoutes: routes, methods: methods)
+        )
     }
 
     private func putFiles(_ id: String) async throws(ServiceError) {
         let paths = tree.otherFiles.keys.sorted()
         for path in paths {
             _ = try await transaction.run(
-                AppStoreStatements.putFile(app: id, path: path, body: tree.otherFiles[path] ?? []))
+                AppStoreStatements.putFile(app: id, path: path, body: tree.otherFiles[path] ?? [])
+            )
         }
         _ = try await transaction.run(AppStoreStatements.removeFiles(app: id, except: paths))
     }
@@ -181,12 +228,19 @@ struct AppImporter {
             for collection in source.collections {
                 _ = try await transaction.run(
                     AppStoreStatements.ensureCollection(
-                        database: collection.database, collection: collection.collection))
+                        database: collection.database,
+                        collection: collection.collection
+                    )
+                )
                 for field in PromotedFields.of(collection, defaults: source.defaultRules) {
                     _ = try await transaction.run(
                         AppStoreStatements.promote(
-                            database: collection.database, collection: collection.collection, path: field.path,
-                            type: field.type))
+                            database: collection.database,
+                            collection: collection.collection,
+                            path: field.path,
+                            type: field.type
+                        )
+                    )
                 }
             }
         }
@@ -208,7 +262,8 @@ enum PromotedFields {
         var fields: [Field] = []
         for (path, bsonType) in collection.schema?.scalarFields ?? [] {
             let text = path.components.joined(separator: ".")
-            guard path.components.allSatisfy({ !$0.contains(".") }), text != "_id", let type = columnType(bsonType)
+            guard path.components.allSatisfy({ !$0.contains(".") }), text != "_id",
+                let type = columnType(bsonType)
             else { continue }
             types[text] = type
             fields.append(Field(path: text, type: type))

@@ -81,10 +81,14 @@ public struct AppStore: Sendable {
 
     /// Records why a version is not in force.
     public func recordErrors(
-        app: String, version: Int64, findings: [Finding], inForce: Int64?
+        app: String,
+        version: Int64,
+        findings: [Finding],
+        inForce: Int64?
     ) async throws(ServiceError) {
         let errors = AppRows.json(findings)
         _ = try await database.run(
-            AppStoreStatements.recordErrors(app: app, version: version, errors: errors, inForce: inForce))
+            AppStoreStatements.recordErrors(app: app, version: version, errors: errors, inForce: inForce)
+        )
     }
 }

@@ -16,7 +16,9 @@ enum AppRows {
             .array(
                 findings.map {
                     ["file": .string($0.file), "path": .string($0.path), "message": .string($0.message)]
-                }))
+                }
+            )
+        )
     }
 
     static func bytes(hex: ArraySlice<UInt8>) -> [UInt8] {
@@ -24,7 +26,9 @@ enum AppRows {
         bytes.reserveCapacity(hex.count / 2)
         var high: UInt8?
         for digit in hex {
-            let value = digit <= UInt8(ascii: "9") ? digit &- UInt8(ascii: "0") : (digit | 0x20) &- UInt8(ascii: "a") &+ 10
+            let value =
+                digit <= UInt8(ascii: "9")
+                ? digit &- UInt8(ascii: "0") : (digit | 0x20) &- UInt8(ascii: "a") &+ 10
             if let first = high {
                 bytes.append(first << 4 | value)
                 high = nil
@@ -51,8 +55,12 @@ enum AppRows {
         return order.sorted().compactMap { id in
             readers[id].map { reader in
                 AppStore.StoredApp(
-                    id: id, clientAppID: reader.clientAppID, version: reader.version, tree: reader.tree,
-                    findings: reader.findings)
+                    id: id,
+                    clientAppID: reader.clientAppID,
+                    version: reader.version,
+                    tree: reader.tree,
+                    findings: reader.findings
+                )
             }
         }
     }
@@ -84,7 +92,9 @@ struct AppRowReader {
         }
     }
 
-    private mutating func node(_ rows: ResultSet, _ row: Int, _ column: Int, _ file: String) -> ConfigurationTree.Node? {
+    private mutating func node(_ rows: ResultSet, _ row: Int, _ column: Int, _ file: String)
+        -> ConfigurationTree.Node?
+    {
         guard let bytes = rows.slice(row, column) else { return nil }
         guard let value = JSONDialect.read(Array(bytes), file: file, into: &findings) else { return nil }
         guard let document = value.document else {
@@ -116,7 +126,9 @@ struct AppRowReader {
             guard let config = node(rows, row, 6, "functions/config.json") else { return }
             tree.functions[name] = ConfigurationTree.Function(config: config, source: rows.text(row, 5) ?? "")
         case "endpoint":
-            if let endpoint = node(rows, row, 6, "http_endpoints/config.json") { tree.endpoints.append(endpoint) }
+            if let endpoint = node(rows, row, 6, "http_endpoints/config.json") {
+                tree.endpoints.append(endpoint)
+            }
         case "provider": tree.providers[name] = node(rows, row, 6, "auth/providers.json")
         case "setting": setting(name, rows, row)
         case "trigger": tree.triggers[name] = node(rows, row, 6, "triggers/\(name).json")
@@ -134,17 +146,23 @@ struct AppRowReader {
     }
 
     private mutating func collection(
-        _ rows: ResultSet, _ row: Int,
-        _ part: WritableKeyPath<ConfigurationTree.Collection, ConfigurationTree.Node?>, _ what: String
+        _ rows: ResultSet,
+        _ row: Int,
+        _ part: WritableKeyPath<ConfigurationTree.Collection, ConfigurationTree.Node?>,
+        _ what: String
     ) {
         let source = rows.text(row, 2) ?? ""
         let key = ConfigurationTree.CollectionKey(
-            database: rows.text(row, 3) ?? "", collection: rows.text(row, 4) ?? "")
+            database: rows.text(row, 3) ?? "",
+            collection: rows.text(row, 4) ?? ""
+        )
         let base = "data_sources/\(source)"
         let node = node(rows, row, 6, "\(base)/\(key.database)/\(key.collection)/\(what).json")
         // A foreign key sees to it that the source has a row, which may follow this one.
         let placeholder = ConfigurationTree.Node(BSONDocument(), at: Place(file: "\(base)/config.json"))
-        tree.sources[source, default: .init(config: placeholder)].collections[key, default: .init()][keyPath: part] =
+        tree.sources[source, default: .init(config: placeholder)].collections[key, default: .init()][
+            keyPath: part
+        ] =
             node
     }
 }

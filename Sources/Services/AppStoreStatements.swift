@@ -63,7 +63,8 @@ enum AppStoreStatements {
     }
 
     static func create(name: String, clientAppID: String?) -> SQLFragment {
-        let id: SQLFragment = clientAppID.map { "\(bind: .text($0))" }
+        let id: SQLFragment =
+            clientAppID.map { "\(bind: .text($0))" }
             ?? "tidegate.new_client_app_id(\(bind: .text(name)))"
         return """
             INSERT INTO tidegate.apps (name, client_app_id) VALUES (\(bind: .text(name)), \(id))
@@ -157,7 +158,8 @@ enum ConfigurationTable: CaseIterable {
 }
 
 extension AppStoreStatements {
-    static func putSources(app: String, names: [String], configs: [String], defaults: [String]) -> SQLFragment {
+    static func putSources(app: String, names: [String], configs: [String], defaults: [String]) -> SQLFragment
+    {
         """
         INSERT INTO tidegate.data_sources AS t (app, name, config, default_rule)
         SELECT \(bind: .text(app)), name, config::json, nullif(default_rule, '')::json
@@ -177,7 +179,12 @@ extension AppStoreStatements {
     }
 
     static func putCollection(
-        app: String, source: String, database: String, collection: String, rules: String, schema: String,
+        app: String,
+        source: String,
+        database: String,
+        collection: String,
+        rules: String,
+        schema: String,
         relationships: String
     ) -> SQLFragment {
         """
@@ -194,7 +201,10 @@ extension AppStoreStatements {
     }
 
     static func removeCollections(
-        app: String, exceptSources sources: [String], databases: [String], collections: [String]
+        app: String,
+        exceptSources sources: [String],
+        databases: [String],
+        collections: [String]
     ) -> SQLFragment {
         """
         DELETE FROM tidegate.collection_rules t WHERE app = \(bind: .text(app)) AND NOT EXISTS (
@@ -204,7 +214,9 @@ extension AppStoreStatements {
         """
     }
 
-    static func putFunctions(app: String, names: [String], configs: [String], sources: [String]) -> SQLFragment {
+    static func putFunctions(app: String, names: [String], configs: [String], sources: [String])
+        -> SQLFragment
+    {
         """
         INSERT INTO tidegate.functions AS t (app, name, config, source)
         SELECT \(bind: .text(app)), name, config::json, source
@@ -222,7 +234,9 @@ extension AppStoreStatements {
         """
     }
 
-    static func putEndpoints(app: String, routes: [String], methods: [String], configs: [String]) -> SQLFragment {
+    static func putEndpoints(app: String, routes: [String], methods: [String], configs: [String])
+        -> SQLFragment
+    {
         """
         INSERT INTO tidegate.endpoints AS t (app, route, http_method, config)
         SELECT \(bind: .text(app)), route, http_method, config::json
@@ -233,7 +247,8 @@ extension AppStoreStatements {
         """
     }
 
-    static func removeEndpoints(app: String, exceptRoutes routes: [String], methods: [String]) -> SQLFragment {
+    static func removeEndpoints(app: String, exceptRoutes routes: [String], methods: [String]) -> SQLFragment
+    {
         """
         DELETE FROM tidegate.endpoints t WHERE app = \(bind: .text(app)) AND NOT EXISTS (
             SELECT FROM unnest(\(bind: .textArray(routes)), \(bind: .textArray(methods))) AS kept (route, http_method)

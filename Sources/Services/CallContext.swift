@@ -1,5 +1,4 @@
 public import Accounts
-public import MQL
 public import Rules
 
 /// What travels with one request from the door to the database.

@@ -30,13 +30,21 @@ public struct DataAPIAdmission: Sendable {
             // Digests are compared, so that the time says nothing of where two texts differ.
             return SHA256.hash(data: Array(expected.utf8)) == SHA256.hash(data: Array(secret.utf8))
         case .payloadSignature(let name)?:
-            guard let expected = app.secrets[name], let signature, signature.hasPrefix("sha256=") else { return false }
+            guard let expected = app.secrets[name], let signature, signature.hasPrefix("sha256=") else {
+                return false
+            }
             let digits = signature.utf8.dropFirst("sha256=".utf8.count)
-            guard digits.count == 64, digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20 })
+            guard digits.count == 64,
+                digits.allSatisfy({
+                    UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+                        || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
+                })
             else { return false }
             return HMAC<SHA256>.isValidAuthenticationCode(
-                AppRows.bytes(hex: Array(digits)[...]), authenticating: body,
-                using: SymmetricKey(data: Array(expected.utf8)))
+                AppRows.bytes(hex: Array(digits)[...]),
+                authenticating: body,
+                using: SymmetricKey(data: Array(expected.utf8))
+            )
         }
     }
 
@@ -45,10 +53,16 @@ public struct DataAPIAdmission: Sendable {
         guard let condition = app.dataAPI?.canEvaluate, condition != .constant(true) else { return true }
         let user: RuleUser? = if case .user(let profile) = principal { RuleUser(profile) } else { nil }
         // A condition on a request is the apply_when of a role that no document can change.
-        let rules = CollectionRules(roles: [Role(name: "can_evaluate", applyWhen: condition, read: .constant(true))])
+        let rules = CollectionRules(roles: [
+            Role(name: "can_evaluate", applyWhen: condition, read: .constant(true))
+        ])
         let context = RuleContext(
-            user: user, values: app.values, environmentTag: app.environmentTag,
-            environmentValues: app.environmentValues, request: request)
+            user: user,
+            values: app.values,
+            environmentTag: app.environmentTag,
+            environmentValues: app.environmentValues,
+            request: request
+        )
         do {
             return try RoleResolver.resolve(rules: rules, schema: nil, context: context)
                 .visible(["_id": .null]) != nil

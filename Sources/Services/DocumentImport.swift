@@ -34,7 +34,8 @@ public struct DocumentImport: Sendable {
         public var report: @Sendable (BadDocument) -> Void
 
         public init(
-            keepsGoing: Bool = false, progress: @escaping @Sendable (Int) -> Void = { _ in },
+            keepsGoing: Bool = false,
+            progress: @escaping @Sendable (Int) -> Void = { _ in },
             report: @escaping @Sendable (BadDocument) -> Void = { _ in }
         ) {
             self.keepsGoing = keepsGoing
@@ -59,32 +60,43 @@ public struct DocumentImport: Sendable {
     /// - Throws: ``ServiceError`` `badRequest` with the line in `details["line"]` for a bad document, unless told to keep
     ///   going; nothing is inserted then.
     public func run(
-        into namespace: Namespace, options: Options = Options(), read: @Sendable () throws -> [UInt8]?
+        into namespace: Namespace,
+        options: Options = Options(),
+        read: @Sendable () throws -> [UInt8]?
     ) async throws(ServiceError) -> Summary {
         let call = DataCall(
-            service: data, namespace: namespace, plan: .system, deadline: .now + .seconds(86_400), now: data.now())
+            service: data,
+            namespace: namespace,
+            plan: .system,
+            deadline: .now + .seconds(86_400),
+            now: data.now()
+        )
         let layout = try await call.ensureLayout()
         do {
             if options.keepsGoing {
                 var run = DocumentImportRun(call: call, layout: layout, options: options)
                 return try await run.all(read) { rows in
                     try await database.transaction(deadline: call.deadline) { transaction in
-                        try await transaction.run(call.compiler(layout).insert(rows), plan: .custom).int(0, 0) ?? 0
+                        try await transaction.run(call.compiler(layout).insert(rows), plan: .custom).int(0, 0)
+                            ?? 0
                     }
                 }
             }
             return try await database.transaction(deadline: call.deadline) { transaction in
                 var run = DocumentImportRun(call: call, layout: layout, options: options)
                 return try await run.all(read) { rows in
-                    try await transaction.run(call.compiler(layout).insert(rows), plan: .custom).int(0, 0) ?? 0
+                    try await transaction.run(call.compiler(layout).insert(rows), plan: .custom).int(0, 0)
+                        ?? 0
                 }
             }
         } catch let error as ServiceError {
             throw call.named(error)
         } catch let bad as BadDocument {
             throw ServiceError(
-                .badRequest, "line \(bad.line): \(bad.reason); nothing was imported",
-                details: ["line": "\(bad.line)"])
+                .badRequest,
+                "line \(bad.line): \(bad.reason); nothing was imported",
+                details: ["line": "\(bad.line)"]
+            )
         } catch {
             throw ServiceError(.badRequest, "the file could not be read: \(error)", cause: error)
         }
@@ -121,7 +133,8 @@ struct DocumentImportRun {
 
     /// - Parameter insert: Inserts rows up to the first whose key is taken, and says how many.
     mutating func all(
-        _ read: () throws -> [UInt8]?, insert: ([NewRow]) async throws -> Int
+        _ read: () throws -> [UInt8]?,
+        insert: ([NewRow]) async throws -> Int
     ) async throws -> DocumentImport.Summary {
         while let chunk = try read() {
             splitter.append(chunk)
@@ -143,7 +156,9 @@ struct DocumentImportRun {
     }
 
     private mutating func take(
-        _ text: [UInt8], _ line: Int, _ insert: ([NewRow]) async throws -> Int
+        _ text: [UInt8],
+        _ line: Int,
+        _ insert: ([NewRow]) async throws -> Int
     ) async throws {
         let prepared: (document: BSONDocument, id: BSONValue)
         let key: String

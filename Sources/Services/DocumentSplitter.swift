@@ -100,14 +100,18 @@ struct DocumentSplitter {
             var end = scanned
             while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
             scanned = end
-            if end - position > Self.longestDocument { return broken(line, "the line is too long for a document") }
+            if end - position > Self.longestDocument {
+                return broken(line, "the line is too long for a document")
+            }
             guard end < bytes.count || isFinished else { return nil }
             guard position < bytes.count else { return nil }
             let content = bytes[position..<end]
             let number = line
             position = min(end + 1, bytes.count)
             line += 1
-            if content.contains(where: { $0 > UInt8(ascii: " ") }) { return .document(Array(content), line: number) }
+            if content.contains(where: { $0 > UInt8(ascii: " ") }) {
+                return .document(Array(content), line: number)
+            }
         }
     }
 
@@ -138,7 +142,9 @@ struct DocumentSplitter {
             scan(bytes[scanned])
             scanned += 1
         }
-        if scanned - position > Self.longestDocument { return broken(line, "the element is too long for a document") }
+        if scanned - position > Self.longestDocument {
+            return broken(line, "the element is too long for a document")
+        }
         guard depth == 0 else { return isFinished ? broken(line, "the document does not end") : nil }
         let content = Array(bytes[position..<scanned])
         let number = line

@@ -29,15 +29,26 @@ enum AppDirectory {
         return tree
     }
 
-    private static func read(_ folder: URL, below prefix: String, into tree: inout FileTree, _ size: inout Int) throws {
+    private static func read(
+        _ folder: URL,
+        below prefix: String,
+        into tree: inout FileTree,
+        _ size: inout Int
+    ) throws {
         let keys: Set<URLResourceKey> = [.isSymbolicLinkKey, .isDirectoryKey, .isRegularFileKey]
-        let entries = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(keys))
+        let entries = try FileManager.default.contentsOfDirectory(
+            at: folder,
+            includingPropertiesForKeys: Array(keys)
+        )
         for entry in entries {
             let path = prefix + entry.lastPathComponent
             guard FileTree.isPartOfApp(path) else { continue }
             let values = try entry.resourceValues(forKeys: keys)
             if values.isSymbolicLink == true {
-                throw ServiceError(.invalidAppDefinition, "\(path) is a symbolic link; an app consists of files")
+                throw ServiceError(
+                    .invalidAppDefinition,
+                    "\(path) is a symbolic link; an app consists of files"
+                )
             }
             if values.isDirectory == true {
                 try read(entry, below: path + "/", into: &tree, &size)
@@ -45,7 +56,10 @@ enum AppDirectory {
                 let content = try Data(contentsOf: entry)
                 size += content.count
                 guard size <= sizeLimit else {
-                    throw ServiceError(.invalidAppDefinition, "the directory holds more than \(sizeLimit >> 20) MiB")
+                    throw ServiceError(
+                        .invalidAppDefinition,
+                        "the directory holds more than \(sizeLimit >> 20) MiB"
+                    )
                 }
                 tree[path] = [UInt8](content)
             }
@@ -68,7 +82,10 @@ enum AppDirectory {
                 throw ServiceError(.invalidAppDefinition, "the path \(file) leads out of the directory")
             }
             let target = root.appendingPathComponent(file)
-            try manager.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try manager.createDirectory(
+                at: target.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
             try Data(tree[file] ?? []).write(to: target)
         }
     }

@@ -5,7 +5,8 @@ struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Check an exported app: one line per item, errors with file and JSON path.",
-        discussion: "Exits with 1 when there are errors. Warnings alone exit with 0.")
+        discussion: "Exits with 1 when there are errors. Warnings alone exit with 0."
+    )
 
     @Argument(help: "Directory of the app.") var directory: String
     @Flag(name: .shortAndLong, help: "Leave out what is taken as it is.") var quiet = false

@@ -8,17 +8,21 @@ import Postgres
 struct DatabaseOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: "PostgreSQL: postgresql://user:password@host/database (environment: TIDEGATE_DATABASE_URL).")
+        help: "PostgreSQL: postgresql://user:password@host/database (environment: TIDEGATE_DATABASE_URL)."
+    )
     var databaseURL: String?
 
     /// Runs a body with a small pool that is closed afterwards.
     func withDatabase<Value: Sendable>(
-        connections: Int = 2, _ body: (Database) async throws -> Value
+        connections: Int = 2,
+        _ body: (Database) async throws -> Value
     ) async throws -> Value {
         let environment = ProcessInfo.processInfo.environment["TIDEGATE_DATABASE_URL"]
         guard let url = databaseURL ?? environment, !url.isEmpty else {
             throw ServiceError(
-                .invalidSetting, "database-url is not set: --database-url or TIDEGATE_DATABASE_URL")
+                .invalidSetting,
+                "database-url is not set: --database-url or TIDEGATE_DATABASE_URL"
+            )
         }
         var settings = PostgresSettings(connectionString: url, maxConnections: connections)
         // An import may wait for a lock or rewrite a table; the person at the terminal can end it.
@@ -39,7 +43,11 @@ struct DatabaseOptions: ParsableArguments {
     private static func explained(_ error: any Error) -> any Error {
         guard let error = error as? ServiceError, let failure = error.postgresFailure else { return error }
         return ServiceError(
-            error.code, "\(error.message): \(failure.message)", serverCode: error.serverCode,
-            details: error.details, cause: failure)
+            error.code,
+            "\(error.message): \(failure.message)",
+            serverCode: error.serverCode,
+            details: error.details,
+            cause: failure
+        )
     }
 }

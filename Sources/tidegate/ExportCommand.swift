@@ -7,7 +7,8 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write an app as a directory, in the layout of App Services.",
-        discussion: "Secrets are never written.")
+        discussion: "Secrets are never written."
+    )
 
     @Argument(help: "App id or name.") var app: String
     @Argument(help: "Directory; it is made, or must be empty.") var directory: String
@@ -17,7 +18,9 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let tree = try await database.withDatabase { try await AppStore(database: $0).export(app, withAppID: withAppID) }
+        let tree = try await database.withDatabase {
+            try await AppStore(database: $0).export(app, withAppID: withAppID)
+        }
         try AppDirectory.write(tree, to: directory, replace: force)
         print("\(tree.files.count) files written to \(directory)")
     }

@@ -10,7 +10,8 @@ struct ImportCommand: AsyncParsableCommand {
         discussion: """
             An app of the same name is replaced, in one transaction; importing a directory twice changes nothing.
             Running gateways take the new version at once. With errors in the directory nothing is changed.
-            """)
+            """
+    )
 
     @Argument(help: "Directory of the app.") var directory: String
     @Option(name: .long, help: "Client app id, as it stands in URLs (default: the export's, or a new one).")
@@ -45,7 +46,9 @@ struct ImportCommand: AsyncParsableCommand {
                 print("the export says app id \(named); --app-id \(named) would change it")
             }
             for secret in result.missingSecrets {
-                print("missing secret: select tidegate.set_secret('\(result.clientAppID)', '\(secret)', '…');")
+                print(
+                    "missing secret: select tidegate.set_secret('\(result.clientAppID)', '\(secret)', '…');"
+                )
             }
         }
     }

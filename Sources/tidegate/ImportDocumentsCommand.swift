@@ -16,18 +16,23 @@ struct ImportDocumentsCommand: AsyncParsableCommand {
         discussion: """
             The file is streamed. A bad document is named with its line, and nothing is imported then, unless
             --keep-going. Rules and schemas do not apply. Progress goes to standard error.
-            """)
+            """
+    )
 
-    @Argument(help: "App id or name (also --app), then the file; - is standard input.") var arguments: [String]
+    @Argument(help: "App id or name (also --app), then the file; - is standard input.") var arguments:
+        [String]
     @Option(name: .long, help: "App id or name; not needed when there is one app.") var app: String?
-    @Option(name: .long, help: "Data source (default: the app's only one, or mongodb-atlas).") var source: String?
+    @Option(name: .long, help: "Data source (default: the app's only one, or mongodb-atlas).") var source:
+        String?
     @Option(name: .long, help: "Database.") var database: String
     @Option(name: .long, help: "Collection.") var collection: String
     @Flag(name: .long, help: "Leave bad documents out and insert the others.") var keepGoing = false
     @OptionGroup var connection: DatabaseOptions
 
     func validate() throws {
-        guard (1...2).contains(arguments.count) else { throw ValidationError("give a file, or an app and a file") }
+        guard (1...2).contains(arguments.count) else {
+            throw ValidationError("give a file, or an app and a file")
+        }
         if arguments.count == 2, app != nil { throw ValidationError("the app is given twice") }
     }
 
@@ -39,14 +44,23 @@ struct ImportDocumentsCommand: AsyncParsableCommand {
             try await registry.load()
             let snapshot = try choose(from: registry)
             let namespace = Namespace(
-                dataSource: try dataSource(of: snapshot), database: database, collection: collection)
+                dataSource: try dataSource(of: snapshot),
+                database: database,
+                collection: collection
+            )
             let data = DataService(
-                database: pool, catalog: CollectionCatalog(database: pool), ids: .random(),
-                now: Composition.milliseconds)
+                database: pool,
+                catalog: CollectionCatalog(database: pool),
+                ids: .random(),
+                now: Composition.milliseconds
+            )
             let options = DocumentImport.Options(
-                keepsGoing: keepGoing, progress: progress,
-                report: { printToError("line \($0.line): \($0.reason)") })
-            return try await DocumentImport(database: pool, data: data).run(into: namespace, options: options) {
+                keepsGoing: keepGoing,
+                progress: progress,
+                report: { printToError("line \($0.line): \($0.reason)") }
+            )
+            return try await DocumentImport(database: pool, data: data).run(into: namespace, options: options)
+            {
                 try input.read(upToCount: 1 << 20).map { [UInt8]($0) }.flatMap { $0.isEmpty ? nil : $0 }
             }
         }

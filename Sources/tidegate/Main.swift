@@ -1,4 +1,14 @@
+import ArgumentParser
+
+/// `tidegate`: the command line.
 @main
-struct Tidegate {
-    static func main() { print("tidegate") }
+struct Tidegate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tidegate",
+        abstract: "Serves apps of MongoDB Atlas App Services from PostgreSQL.",
+        version: "0.1.0",
+        subcommands: [
+            DevCommand.self, ServeCommand.self, MigrateCommand.self, CheckCommand.self, ImportCommand.self,
+            ExportCommand.self, ImportDocumentsCommand.self,
+        ])
 }

@@ -6,7 +6,8 @@ struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Apply the schema changes that are due.",
-        discussion: "With --status nothing is changed; the exit code is 1 when something is due.")
+        discussion: "With --status nothing is changed; the exit code is 1 when something is due."
+    )
 
     @Flag(name: .long, help: "Only show what is applied and what is due.") var status = false
     @OptionGroup var database: DatabaseOptions

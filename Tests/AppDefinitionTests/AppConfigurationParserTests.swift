@@ -12,7 +12,8 @@ struct AppConfigurationParserTests {
     @Test(
         "takes a published app without an error",
         .enabled(if: Corpus.has("apps"), "\(Corpus.absence)"),
-        arguments: ["electron-todo-list", "node-telemetry"])
+        arguments: ["electron-todo-list", "node-telemetry"]
+    )
     func takesPublishedApp(name: String) throws {
         let (app, _, findings) = examine(try published(name))
         #expect(findings.errors.isEmpty)
@@ -38,7 +39,8 @@ struct AppConfigurationParserTests {
                 "values/greeting.json": #"{"name": "greeting", "value": ["a", 1], "from_secret": false}"#,
                 "values/key.json": #"{"name": "key", "value": "apiKey", "from_secret": true}"#,
                 "secrets.json": #"{"apiKey": "s3cret", "signing": "0123456789"}"#,
-                "functions/config.json": #"[{"name": "endpoint/hello", "private": true, "run_as_system": true}]"#,
+                "functions/config.json":
+                    #"[{"name": "endpoint/hello", "private": true, "run_as_system": true}]"#,
                 "functions/endpoint/hello.js": "exports = () => 1;",
                 "https_endpoints/config.json": """
                 [{"route": "/hello", "http_method": "GET", "function_name": "endpoint/hello",
@@ -56,11 +58,13 @@ struct AppConfigurationParserTests {
                 {"enabled": true, "mongo_service_name": "mongodb-atlas", "database_name": "shop",
                  "collection_name": "people", "user_id_field": "uid"}
                 """,
-                "data_sources/mongodb-atlas/config.json": #"{"name": "mongodb-atlas", "type": "mongodb-atlas"}"#,
+                "data_sources/mongodb-atlas/config.json":
+                    #"{"name": "mongodb-atlas", "type": "mongodb-atlas"}"#,
                 "data_sources/mongodb-atlas/shop/items/relationships.json": """
                 {"tags.[].owner": {"ref": "#/relationship/mongodb-atlas/shop/people", "foreign_key": "_id", "is_list": true}}
                 """,
-            ]))
+            ])
+        )
         #expect(findings.errors.isEmpty)
         let shop = try #require(app)
         #expect(shop.clientAppID == "shop-abcde")
@@ -90,7 +94,8 @@ struct AppConfigurationParserTests {
     @Test("asks for secrets that are referred to and not there")
     func asksForSecrets() throws {
         let (_, tree, findings) = examine(
-            files(root + ["values/key.json": #"{"name": "key", "value": "apiKey", "from_secret": true}"#]))
+            files(root + ["values/key.json": #"{"name": "key", "value": "apiKey", "from_secret": true}"#])
+        )
         #expect(!findings.hasErrors)
         #expect(findings.list.contains { $0.outcome == .warning && $0.message.contains("'apiKey'") })
         let again = AppConfigurationParser.parse(try #require(tree), knownSecrets: ["apiKey"]).findings
@@ -99,15 +104,17 @@ struct AppConfigurationParserTests {
 
     @Test("resolves templates in strings with the environment in force")
     func resolvesTemplates() throws {
-        let tree = root + [
-            "realm_config.json": #"{"config_version": 20210101, "name": "shop", "environment": "testing"}"#,
-            "environments/testing.json": #"{"values": {"db": "test", "port": 5}}"#,
-            "auth/custom_user_data.json": """
-            {"enabled": true, "mongo_service_name": "m", "database_name": "%(%%environment.values.db)-%(%%environment.values.port)",
-             "collection_name": "%%environment.values.db", "user_id_field": "u"}
-            """,
-            "data_sources/m/config.json": #"{"name": "m", "type": "mongodb-atlas"}"#,
-        ]
+        let tree =
+            root + [
+                "realm_config.json":
+                    #"{"config_version": 20210101, "name": "shop", "environment": "testing"}"#,
+                "environments/testing.json": #"{"values": {"db": "test", "port": 5}}"#,
+                "auth/custom_user_data.json": """
+                {"enabled": true, "mongo_service_name": "m", "database_name": "%(%%environment.values.db)-%(%%environment.values.port)",
+                 "collection_name": "%%environment.values.db", "user_id_field": "u"}
+                """,
+                "data_sources/m/config.json": #"{"name": "m", "type": "mongodb-atlas"}"#,
+            ]
         let app = try #require(examine(files(tree)).app)
         #expect(app.customUserData?.databaseName == "test-5")
         #expect(app.customUserData?.collectionName == "%%environment.values.db")
@@ -127,62 +134,116 @@ struct AppConfigurationParserTests {
 
     static let faults: [Fault] = [
         Fault(
-            what: "an unknown key in a role", file: "data_sources/m/d/c/rules.json",
+            what: "an unknown key in a role",
+            file: "data_sources/m/d/c/rules.json",
             content: #"{"roles": [{"name": "r", "apply_when": {}, "document_filter": {}}]}"#,
-            path: "$.roles[0].document_filter"),
+            path: "$.roles[0].document_filter"
+        ),
         Fault(
-            what: "%function in a rule", file: "data_sources/m/d/c/rules.json",
+            what: "%function in a rule",
+            file: "data_sources/m/d/c/rules.json",
             content: #"{"roles": [{"name": "r", "apply_when": {"%%true": {"%function": {"name": "f"}}}}]}"#,
-            path: #"$.roles[0].apply_when["%%true"]["%function"]"#),
+            path: #"$.roles[0].apply_when["%%true"]["%function"]"#
+        ),
         Fault(
-            what: "a role without apply_when", file: "data_sources/m/default_rule.json",
-            content: #"{"roles": [{"name": "r"}]}"#, path: "$.roles[0]"),
+            what: "a role without apply_when",
+            file: "data_sources/m/default_rule.json",
+            content: #"{"roles": [{"name": "r"}]}"#,
+            path: "$.roles[0]"
+        ),
         Fault(
-            what: "a schema of two types", file: "data_sources/m/d/c/schema.json",
-            content: #"{"bsonType": "object", "type": "object"}"#, path: "$"),
+            what: "a schema of two types",
+            file: "data_sources/m/d/c/schema.json",
+            content: #"{"bsonType": "object", "type": "object"}"#,
+            path: "$"
+        ),
         Fault(
-            what: "%function in a schema", file: "data_sources/m/d/c/schema.json",
-            content: #"{"properties": {"a": {"bsonType": "string", "validate": {"%%true": {"%function": {"name": "f"}}}}}}"#,
-            path: #"$.properties.a.validate["%%true"]["%function"]"#),
+            what: "%function in a schema",
+            file: "data_sources/m/d/c/schema.json",
+            content:
+                #"{"properties": {"a": {"bsonType": "string", "validate": {"%%true": {"%function": {"name": "f"}}}}}}"#,
+            path: #"$.properties.a.validate["%%true"]["%function"]"#
+        ),
         Fault(
-            what: "an endpoint of a function that is not there", file: "http_endpoints/config.json",
-            content: #"[{"route": "/a", "http_method": "GET", "function_name": "nope"}]"#, path: "$[0].function_name"),
+            what: "an endpoint of a function that is not there",
+            file: "http_endpoints/config.json",
+            content: #"[{"route": "/a", "http_method": "GET", "function_name": "nope"}]"#,
+            path: "$[0].function_name"
+        ),
         Fault(
-            what: "validation without a secret", file: "http_endpoints/data_api_config.json",
-            content: #"{"disabled": false, "validation_method": "VERIFY_PAYLOAD"}"#, path: "$.secret_name"),
+            what: "validation without a secret",
+            file: "http_endpoints/data_api_config.json",
+            content: #"{"disabled": false, "validation_method": "VERIFY_PAYLOAD"}"#,
+            path: "$.secret_name"
+        ),
         Fault(
-            what: "an unknown validation", file: "http_endpoints/data_api_config.json",
-            content: #"{"disabled": false, "validation_method": "MAYBE"}"#, path: "$.validation_method"),
+            what: "an unknown validation",
+            file: "http_endpoints/data_api_config.json",
+            content: #"{"disabled": false, "validation_method": "MAYBE"}"#,
+            path: "$.validation_method"
+        ),
         Fault(
-            what: "a condition that speaks of a document", file: "http_endpoints/data_api_config.json",
-            content: #"{"can_evaluate": {"owner": "%%user.id"}}"#, path: "$.can_evaluate.owner"),
+            what: "a condition that speaks of a document",
+            file: "http_endpoints/data_api_config.json",
+            content: #"{"can_evaluate": {"owner": "%%user.id"}}"#,
+            path: "$.can_evaluate.owner"
+        ),
         Fault(
-            what: "a flag that is a text", file: "http_endpoints/data_api_config.json",
-            content: #"{"disabled": "no"}"#, path: "$.disabled"),
+            what: "a flag that is a text",
+            file: "http_endpoints/data_api_config.json",
+            content: #"{"disabled": "no"}"#,
+            path: "$.disabled"
+        ),
         Fault(
-            what: "a value without content", file: "values/a.json", content: #"{"name": "a"}"#, path: "$.value"),
+            what: "a value without content",
+            file: "values/a.json",
+            content: #"{"name": "a"}"#,
+            path: "$.value"
+        ),
         Fault(
-            what: "a provider that does not exist", file: "auth/providers.json",
-            content: #"{"magic": {"name": "magic", "type": "magic"}}"#, path: "$.magic.type"),
+            what: "a provider that does not exist",
+            file: "auth/providers.json",
+            content: #"{"magic": {"name": "magic", "type": "magic"}}"#,
+            path: "$.magic.type"
+        ),
         Fault(
-            what: "a listed function without source", file: "functions/config.json",
-            content: #"[{"name": "f"}]"#, path: "$[0]"),
+            what: "a listed function without source",
+            file: "functions/config.json",
+            content: #"[{"name": "f"}]"#,
+            path: "$[0]"
+        ),
         Fault(
-            what: "a relationship that leads nowhere", file: "data_sources/m/d/c/relationships.json",
-            content: #"{"a": {"ref": "people"}}"#, path: "$.a.ref"),
+            what: "a relationship that leads nowhere",
+            file: "data_sources/m/d/c/relationships.json",
+            content: #"{"a": {"ref": "people"}}"#,
+            path: "$.a.ref"
+        ),
         Fault(
-            what: "an array where an object belongs", file: "data_sources/m/default_rule.json", content: "[]", path: ""),
+            what: "an array where an object belongs",
+            file: "data_sources/m/default_rule.json",
+            content: "[]",
+            path: ""
+        ),
         Fault(what: "text that is no JSON", file: "sync/config.json", content: #"{"type": }"#, path: ""),
         Fault(what: "an empty file", file: "sync/config.json", content: " \n", path: ""),
         Fault(
-            what: "an unknown environment", file: "realm_config.json",
-            content: #"{"config_version": 20210101, "name": "shop", "environment": "prod"}"#, path: "$.environment"),
+            what: "an unknown environment",
+            file: "realm_config.json",
+            content: #"{"config_version": 20210101, "name": "shop", "environment": "prod"}"#,
+            path: "$.environment"
+        ),
         Fault(
-            what: "an unknown version", file: "realm_config.json",
-            content: #"{"config_version": 20990101, "name": "shop"}"#, path: "$.config_version"),
+            what: "an unknown version",
+            file: "realm_config.json",
+            content: #"{"config_version": 20990101, "name": "shop"}"#,
+            path: "$.config_version"
+        ),
         Fault(
-            what: "a name with a blank", file: "realm_config.json",
-            content: #"{"config_version": 20210101, "name": "my shop"}"#, path: "$.name"),
+            what: "a name with a blank",
+            file: "realm_config.json",
+            content: #"{"config_version": 20210101, "name": "my shop"}"#,
+            path: "$.name"
+        ),
     ]
 
     @Test("refuses, naming file and path", arguments: faults)
@@ -196,7 +257,9 @@ struct AppConfigurationParserTests {
     @Test("reports all faults together")
     func reportsAllFaults() {
         let findings = examine(
-            files(root + ["values/a.json": "{", "values/b.json": #"{"name": "b"}"#, "sync/config.json": "[]"])
+            files(
+                root + ["values/a.json": "{", "values/b.json": #"{"name": "b"}"#, "sync/config.json": "[]"]
+            )
         ).findings
         #expect(Set(findings.errors.map(\.file)) == ["values/a.json", "values/b.json", "sync/config.json"])
     }
@@ -210,8 +273,10 @@ struct AppConfigurationParserTests {
                     "functions/package.json": "{}", "hosting/files/index.html": "<p>",
                     "graphql/config.json": "{}", "log_forwarders/a.json": "{}", "README.md": "# shop",
                     "services/mail/config.json": #"{"name": "mail", "type": "aws"}"#,
-                    "triggers/t.json": #"{"name": "t", "type": "SCHEDULED", "function_name": "f", "config": {}}"#,
-                ])
+                    "triggers/t.json":
+                        #"{"name": "t", "type": "SCHEDULED", "function_name": "f", "config": {}}"#,
+                ]
+            )
         ).findings
         #expect(!findings.hasErrors)
         let kept = findings.list.filter { $0.outcome == .notImported }.map(\.file)
@@ -228,10 +293,14 @@ struct AppConfigurationParserTests {
                 files(
                     root + [
                         "data_sources/m/config.json": #"{"name": "m", "type": "mongodb-atlas"}"#,
-                        "data_sources/m/default_rule.json": #"{"roles": [{"name": "all", "apply_when": {}, "read": true}]}"#,
-                        "data_sources/m/d/c/rules.json": #"{"database": "d", "collection": "c", "roles": []}"#,
-                    ])
-            ).app)
+                        "data_sources/m/default_rule.json":
+                            #"{"roles": [{"name": "all", "apply_when": {}, "read": true}]}"#,
+                        "data_sources/m/d/c/rules.json":
+                            #"{"database": "d", "collection": "c", "roles": []}"#,
+                    ]
+                )
+            ).app
+        )
         #expect(app.dataSources.first?.collections.first?.rules == nil)
         #expect(app.dataSources.first?.defaultRules?.roles.map(\.name) == ["all"])
     }

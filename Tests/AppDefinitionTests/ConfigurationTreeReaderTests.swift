@@ -18,7 +18,8 @@ struct ConfigurationTreeReaderTests {
                                      "collection_name": "people", "user_id_field": "uid"},
          "sync": {"development_mode_enabled": true}}
         """,
-        "auth_providers/anon-user.json": #"{"id": "5f", "name": "anon-user", "type": "anon-user", "disabled": false}"#,
+        "auth_providers/anon-user.json":
+            #"{"id": "5f", "name": "anon-user", "type": "anon-user", "disabled": false}"#,
         "functions/hello/config.json": #"{"id": "5f", "name": "hello", "private": false,}"#,
         "functions/hello/source.js": "exports = () => 'hello';\n",
         "services/atlas/config.json": """
@@ -36,7 +37,8 @@ struct ConfigurationTreeReaderTests {
          "options": {"httpMethod": "GET", "validationMethod": "NO_VALIDATION"}, "respond_result": true}
         """,
         "services/http/incoming_webhooks/find/source.js": "exports = () => 1;",
-        "triggers/yell.json": #"{"name": "yell", "type": "SCHEDULED", "config": {"schedule": "0 0 * * 1"}, "function_name": "hello"}"#,
+        "triggers/yell.json":
+            #"{"name": "yell", "type": "SCHEDULED", "config": {"schedule": "0 0 * * 1"}, "function_name": "hello"}"#,
         "values/V.json": #"{"name": "V", "value": "eggcorn", "from_secret": false}"#,
     ]
 
@@ -62,13 +64,16 @@ struct ConfigurationTreeReaderTests {
         #expect(tree?.otherFiles.keys.sorted() == ["hosting/config.json", "services/http/config.json"])
     }
 
-    @Test("finds the root file", arguments: [
-        ("root_config.json", #"{"name": "shop"}"#, 20_230_101),
-        ("root_config.json", #"{"config_version": 20210101, "name": "shop"}"#, 20_230_101),
-        ("realm_config.json", #"{"name": "shop"}"#, 20_210_101),
-        ("config.json", #"{"config_version": 20200603, "name": "shop"}"#, 20_210_101),
-        ("stitch.json", #"{"config_version": 20180301, "name": "shop"}"#, 20_210_101),
-    ])
+    @Test(
+        "finds the root file",
+        arguments: [
+            ("root_config.json", #"{"name": "shop"}"#, 20_230_101),
+            ("root_config.json", #"{"config_version": 20210101, "name": "shop"}"#, 20_230_101),
+            ("realm_config.json", #"{"name": "shop"}"#, 20_210_101),
+            ("config.json", #"{"config_version": 20200603, "name": "shop"}"#, 20_210_101),
+            ("stitch.json", #"{"config_version": 20180301, "name": "shop"}"#, 20_210_101),
+        ]
+    )
     func findsRootFile(name: String, content: String, layout: Int) throws {
         for folder in ["", "backend/", "export/", "export/backend/"] {
             let tree = try #require(ConfigurationTreeReader.read(files([folder + name: content])).tree)
@@ -77,10 +82,14 @@ struct ConfigurationTreeReaderTests {
         }
     }
 
-    @Test("takes a config.json for the root file only with a version", arguments: [
-        [:], ["config.json": #"{"name": "shop"}"#], ["config.json": #"{"config_version": 0, "name": "shop"}"#],
-        ["functions/config.json": "[]"],
-    ])
+    @Test(
+        "takes a config.json for the root file only with a version",
+        arguments: [
+            [:], ["config.json": #"{"name": "shop"}"#],
+            ["config.json": #"{"config_version": 0, "name": "shop"}"#],
+            ["functions/config.json": "[]"],
+        ]
+    )
     func needsVersion(tree: [String: String]) {
         let (read, findings) = ConfigurationTreeReader.read(files(tree))
         #expect(read == nil)
@@ -93,16 +102,29 @@ struct ConfigurationTreeReaderTests {
         let other = #"{"route": "/a", "http_method": "POST", "function_name": "f"}"#
         let base = root + ["functions/f.js": "exports = () => 1"]
         let mixed = examine(
-            files(base + ["http_endpoints/config.json": "[\(endpoint)]", "https_endpoints/config.json": "[\(other)]"]))
+            files(
+                base + [
+                    "http_endpoints/config.json": "[\(endpoint)]",
+                    "https_endpoints/config.json": "[\(other)]",
+                ]
+            )
+        )
         #expect(mixed.app?.endpoints.count == 2)
         let twice = examine(
-            files(base + ["http_endpoints/config.json": "[\(endpoint)]", "https_endpoints/config.json": "[\(endpoint)]"]))
+            files(
+                base + [
+                    "http_endpoints/config.json": "[\(endpoint)]",
+                    "https_endpoints/config.json": "[\(endpoint)]",
+                ]
+            )
+        )
         #expect(twice.findings.errors.map(\.file) == ["https_endpoints/config.json"])
     }
 
     @Test("takes trailing commas, a byte-order mark and tabs, and says where")
     func takesDialect() throws {
-        let text = "\u{FEFF}{\n\t\"config_version\": 20210101,\n\t\"name\": \"a,}b\",\n\t\"x\": [1, 2, ],\n}\n"
+        let text =
+            "\u{FEFF}{\n\t\"config_version\": 20210101,\n\t\"name\": \"a,}b\",\n\t\"x\": [1, 2, ],\n}\n"
         let (tree, findings) = ConfigurationTreeReader.read(files(["realm_config.json": text]))
         #expect(tree?.name == "a,}b")
         let commas = try #require(findings.list.first { $0.message.contains("trailing comma") })
@@ -110,7 +132,10 @@ struct ConfigurationTreeReaderTests {
         #expect(commas.message.contains("line 4, 4"))
     }
 
-    @Test("is no more lenient than that", arguments: ["{,}", "[,]", #"{"a": 1,,}"#, "{a: 1}", "{'a': 1}", "// x\n{}", #"{"a": 1,"#])
+    @Test(
+        "is no more lenient than that",
+        arguments: ["{,}", "[,]", #"{"a": 1,,}"#, "{a: 1}", "{'a': 1}", "// x\n{}", #"{"a": 1,"#]
+    )
     func isNoMoreLenient(text: String) {
         var findings = Findings()
         #expect(JSONDialect.read(Array(text.utf8), file: "a.json", into: &findings) == nil)
@@ -127,11 +152,11 @@ struct ConfigurationTreeReaderTests {
     @Test("turns old sync permissions into roles")
     func migratesPermissions() throws {
         let sync = """
-        {"type": "flexible", "state": "enabled", "service_name": "m", "database_name": "todo",
-         "queryable_fields_names": ["owner_id"],
-         "permissions": {"defaultRoles": [{"name": "owner", "applyWhen": {}, "read": {"owner_id": "%%user.id"}, "write": false}],
-                         "rules": {"Dog": [{"name": "dogs", "applyWhen": {}, "read": true, "write": true}]}}}
-        """
+            {"type": "flexible", "state": "enabled", "service_name": "m", "database_name": "todo",
+             "queryable_fields_names": ["owner_id"],
+             "permissions": {"defaultRoles": [{"name": "owner", "applyWhen": {}, "read": {"owner_id": "%%user.id"}, "write": false}],
+                             "rules": {"Dog": [{"name": "dogs", "applyWhen": {}, "read": true, "write": true}]}}}
+            """
         let source = ["data_sources/m/config.json": #"{"name": "m", "type": "mongodb-atlas"}"#]
         let (app, tree, findings) = examine(files(root + source + ["sync/config.json": sync]))
         #expect(findings.errors.isEmpty)
@@ -141,17 +166,21 @@ struct ConfigurationTreeReaderTests {
                 "name": "owner", "apply_when": [:],
                 "document_filters": ["read": ["owner_id": "%%user.id"], "write": false],
                 "read": true, "write": true, "insert": true, "delete": true, "search": true,
-            ])
+            ]
+        )
         #expect(app?.dataSources.first?.collections.map(\.collection) == ["Dog"])
         #expect(app?.dataSources.first?.collections.first?.rules?.roles.map(\.name) == ["dogs"])
         #expect(tree?.sync?.document["permissions"] == nil)
-        let newer = source + [
-            "data_sources/m/default_rule.json": #"{"roles": [{"name": "new", "apply_when": {}}]}"#,
-            "sync/config.json": sync,
-        ]
+        let newer =
+            source + [
+                "data_sources/m/default_rule.json": #"{"roles": [{"name": "new", "apply_when": {}}]}"#,
+                "sync/config.json": sync,
+            ]
         let kept = examine(files(root + newer))
         #expect(kept.app?.dataSources.first?.defaultRules?.roles.map(\.name) == ["new"])
-        #expect(kept.findings.list.contains { $0.outcome == .warning && $0.path == "$.permissions.defaultRoles" })
+        #expect(
+            kept.findings.list.contains { $0.outcome == .warning && $0.path == "$.permissions.defaultRoles" }
+        )
     }
 
     @Test("lets the path name the collection, and decodes what no folder can be called")
@@ -160,10 +189,13 @@ struct ConfigurationTreeReaderTests {
         let tree = ConfigurationTreeReader.read(
             files(
                 root + [
-                    "data_sources/m/d/a%2Fb/rules.json": #"{"database": "d", "collection": "a/b", \#(rules)}"#,
+                    "data_sources/m/d/a%2Fb/rules.json":
+                        #"{"database": "d", "collection": "a/b", \#(rules)}"#,
                     "data_sources/m/d/c%20d/rules.json": "{\(rules)}",
                     "data_sources/m/d/e/rules.json": #"{"database": "d", "collection": "other", \#(rules)}"#,
-                ]))
+                ]
+            )
+        )
         let names = tree.tree?.sources["m"]?.collections.keys.map(\.collection).sorted()
         #expect(names == ["a/b", "c%20d", "e"])
         #expect(tree.findings.list.filter { $0.outcome == .warning }.count == 1)
@@ -175,10 +207,14 @@ struct ConfigurationTreeReaderTests {
             ConfigurationTreeReader.read(
                 files(
                     root + [
-                        "auth/providers.json": #"{"oauth2-google": {"name": "oauth2-google", "type": "oauth2-google", "config": {"clientId": "c"}}}"#,
-                        "secrets.json": #"{"auth_providers": {"oauth2-google": {"clientSecret": "x"}}, "flat": "y"}"#,
-                    ])
-            ).tree)
+                        "auth/providers.json":
+                            #"{"oauth2-google": {"name": "oauth2-google", "type": "oauth2-google", "config": {"clientId": "c"}}}"#,
+                        "secrets.json":
+                            #"{"auth_providers": {"oauth2-google": {"clientSecret": "x"}}, "flat": "y"}"#,
+                    ]
+                )
+            ).tree
+        )
         #expect(tree.secrets == ["oauth2-google_clientSecret": "x", "flat": "y"])
         let config = tree.providers["oauth2-google"]?.document["secret_config"]?.document
         #expect(config?["clientSecret"] == "oauth2-google_clientSecret")
@@ -193,13 +229,18 @@ struct ConfigurationTreeReaderTests {
                     root + [
                         "functions/node_modules/a/index.js": "x", ".git/config": "x", ".DS_Store": "x",
                         "functions/a.js": "exports = () => 1",
-                    ])
-            ).tree)
+                    ]
+                )
+            ).tree
+        )
         #expect(tree.functions.keys.sorted() == ["a"])
         #expect(tree.otherFiles.isEmpty)
     }
 
-    @Test("refuses a source that the database cannot keep", arguments: [[0xFF, 0xFE], [0x61, 0x00]] as [[UInt8]])
+    @Test(
+        "refuses a source that the database cannot keep",
+        arguments: [[0xFF, 0xFE], [0x61, 0x00]] as [[UInt8]]
+    )
     func refusesSource(bytes: [UInt8]) {
         var tree = files(root)
         tree["functions/f.js"] = bytes
@@ -215,16 +256,25 @@ struct ConfigurationTreeReaderTests {
 
 @Suite("Export of a configuration")
 struct ConfigurationTreeWriterTests {
-    @Test("gives back what was read, in every layout", arguments: [
-        ConfigurationTreeReaderTests.version1,
-        root + [
-            "environments/no-environment.json": #"{"values": {}}"#, "functions/a/b.js": "exports = () => 1",
-            "data_sources/m/config.json": #"{"name": "m", "type": "mongodb-atlas"}"#,
-            "data_sources/m/d/c/schema.json": #"{"title": "C", "required": ["b", "a"], "properties": {"b": {}, "a": {"enum": [1, 2.5, {"$oid": "507f1f77bcf86cd799439011"}, null]}}}"#,
-            "hosting/files/x.bin": "\u{1}\u{2}", "values/a.json": #"{"name": "a", "value": {"$date": "2020-01-01T00:00:00Z"}}"#,
-        ],
-        ["root_config.json": #"{"name": "shop", "provider_region": "aws-eu-west-1", "environment": "qa"}"#],
-    ])
+    @Test(
+        "gives back what was read, in every layout",
+        arguments: [
+            ConfigurationTreeReaderTests.version1,
+            root + [
+                "environments/no-environment.json": #"{"values": {}}"#,
+                "functions/a/b.js": "exports = () => 1",
+                "data_sources/m/config.json": #"{"name": "m", "type": "mongodb-atlas"}"#,
+                "data_sources/m/d/c/schema.json":
+                    #"{"title": "C", "required": ["b", "a"], "properties": {"b": {}, "a": {"enum": [1, 2.5, {"$oid": "507f1f77bcf86cd799439011"}, null]}}}"#,
+                "hosting/files/x.bin": "\u{1}\u{2}",
+                "values/a.json": #"{"name": "a", "value": {"$date": "2020-01-01T00:00:00Z"}}"#,
+            ],
+            [
+                "root_config.json":
+                    #"{"name": "shop", "provider_region": "aws-eu-west-1", "environment": "qa"}"#
+            ],
+        ]
+    )
     func givesBack(texts: [String: String]) throws {
         let first = try #require(ConfigurationTreeReader.read(files(texts)).tree)
         let exported = ConfigurationTreeWriter.write(first)
@@ -237,10 +287,13 @@ struct ConfigurationTreeWriterTests {
     @Test(
         "writes the files of a published app, each saying the same",
         .enabled(if: Corpus.has("apps"), "\(Corpus.absence)"),
-        arguments: ["electron-todo-list", "node-telemetry"])
+        arguments: ["electron-todo-list", "node-telemetry"]
+    )
     func writesSameFiles(name: String) throws {
         let original = try published(name)
-        let exported = ConfigurationTreeWriter.write(try #require(ConfigurationTreeReader.read(original).tree))
+        let exported = ConfigurationTreeWriter.write(
+            try #require(ConfigurationTreeReader.read(original).tree)
+        )
         #expect(exported.paths == original.paths)
         for path in original.paths {
             let before = try ExtendedJSON.readValue(try #require(original[path]))
@@ -255,7 +308,11 @@ struct ConfigurationTreeWriterTests {
         case .document(let document):
             .document(
                 BSONDocument(
-                    document.fields.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: sorted($0.value)) }))
+                    document.fields.sorted { $0.key < $1.key }.map {
+                        .init(key: $0.key, value: sorted($0.value))
+                    }
+                )
+            )
         case .array(let elements): .array(elements.map(sorted))
         default: value
         }

@@ -27,7 +27,8 @@ func published(_ name: String) throws -> FileTree {
     while let path = paths?.nextObject() as? String {
         var isDirectory: ObjCBool = false
         let file = root.appendingPathComponent(path)
-        guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory), !isDirectory.boolValue
+        guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory),
+            !isDirectory.boolValue
         else { continue }
         tree[path] = [UInt8](try Data(contentsOf: file))
     }

@@ -25,10 +25,14 @@ struct AppRegistryTests {
             try await second.load()
             // Listening has begun when a change is heard.
             _ = try await database.run("SELECT tidegate.create_app('ping', 'ping')")
-            try await eventually { first.app(clientAppID: "ping") != nil && second.app(clientAppID: "ping") != nil }
+            try await eventually {
+                first.app(clientAppID: "ping") != nil && second.app(clientAppID: "ping") != nil
+            }
             try await body(first, second)
             _ = try await database.run("SELECT tidegate.drop_app('ping')")
-            try await eventually { first.app(clientAppID: "ping") == nil && second.app(clientAppID: "ping") == nil }
+            try await eventually {
+                first.app(clientAppID: "ping") == nil && second.app(clientAppID: "ping") == nil
+            }
             group.cancelAll()
         }
     }
@@ -42,12 +46,14 @@ struct AppRegistryTests {
         try await withGateways { first, second in
             _ = try await database.run("SELECT tidegate.create_app('todo', 'todo-abcde')")
             try await database.script(
-                #"SELECT tidegate.set_rules('todo', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "one", "apply_when": {}}]}')"#)
+                #"SELECT tidegate.set_rules('todo', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "one", "apply_when": {}}]}')"#
+            )
             try await eventually { role(first.app(clientAppID: "todo-abcde")) == "one" }
             try await eventually { role(second.app(clientAppID: "todo-abcde")) == "one" }
             let old = try #require(first.app(clientAppID: "todo-abcde"))
             try await database.script(
-                #"SELECT tidegate.set_rules('todo', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "two", "apply_when": {}}]}')"#)
+                #"SELECT tidegate.set_rules('todo', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "two", "apply_when": {}}]}')"#
+            )
             try await eventually { role(first.app(clientAppID: "todo-abcde")) == "two" }
             try await eventually { role(second.app(clientAppID: "todo-abcde")) == "two" }
             #expect(role(old) == "one", "a request under way keeps its snapshot")
@@ -61,23 +67,27 @@ struct AppRegistryTests {
         try await withGateways { first, _ in
             _ = try await database.run("SELECT tidegate.create_app('firm', 'firm-abcde')")
             try await database.script(
-                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "good", "apply_when": {}}]}')"#)
+                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "good", "apply_when": {}}]}')"#
+            )
             try await eventually { role(first.app(clientAppID: "firm-abcde")) == "good" }
             let version = try #require(first.app(clientAppID: "firm-abcde")).version
             // SQL checks the form; the expression is the gateway's to refuse.
             try await database.script(
-                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "bad", "apply_when": {"%%true": {"%function": {"name": "f"}}}}]}')"#)
+                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "bad", "apply_when": {"%%true": {"%function": {"name": "f"}}}}]}')"#
+            )
             try await eventually {
                 try await database.run("SELECT * FROM tidegate.list_config_errors('firm')").rowCount > 0
             }
             let errors = try await database.run(
-                "SELECT in_force, file, path, message FROM tidegate.list_config_errors('firm')")
+                "SELECT in_force, file, path, message FROM tidegate.list_config_errors('firm')"
+            )
             #expect(errors.int(0, 0) == Int(version))
             #expect(errors.text(0, 1) == "data_sources/mongodb-atlas/d/items/rules.json")
             #expect(errors.text(0, 2)?.hasPrefix("$.roles[0].apply_when") == true)
             #expect(role(first.app(clientAppID: "firm-abcde")) == "good")
             try await database.script(
-                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "mended", "apply_when": {}}]}')"#)
+                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "mended", "apply_when": {}}]}')"#
+            )
             try await eventually { role(first.app(clientAppID: "firm-abcde")) == "mended" }
         }
     }
@@ -96,7 +106,8 @@ struct AppRegistryTests {
             SELECT tidegate.set_environment('snap', 'qa');
             SELECT tidegate.set_provider('snap', 'anon-user', '{"disabled": false}');
             SELECT tidegate.set_data_api('snap', '{"disabled": false, "can_evaluate": {"%%request.httpMethod": "POST"}}')
-            """)
+            """
+        )
         let registry = AppRegistry(database: database)
         try await registry.load()
         let app = try #require(registry.app(clientAppID: "snap-abcde"))

@@ -15,7 +15,8 @@ private let shop: [String: String] = [
     "environments/no-environment.json": #"{"values": {"a": 1}}"#,
     "values/v.json": #"{"name": "v", "value": {"deep": [1, 2.5]}, "from_secret": false}"#,
     "data_sources/mongodb-atlas/config.json": #"{"name": "mongodb-atlas", "type": "mongodb-atlas"}"#,
-    "data_sources/mongodb-atlas/default_rule.json": #"{"roles": [{"name": "none", "apply_when": {}, "read": false, "write": false}]}"#,
+    "data_sources/mongodb-atlas/default_rule.json":
+        #"{"roles": [{"name": "none", "apply_when": {}, "read": false, "write": false}]}"#,
     "data_sources/mongodb-atlas/store/items/rules.json": """
     {"database": "store", "collection": "items",
      "roles": [{"name": "owner", "apply_when": {}, "document_filters": {"read": {"owner": "%%user.id"}, "write": {"owner": "%%user.id"}},
@@ -31,12 +32,15 @@ private let shop: [String: String] = [
     "auth/providers.json": #"{"anon-user": {"name": "anon-user", "type": "anon-user", "disabled": false}}"#,
     "auth/custom_user_data.json": #"{"enabled": false}"#,
     "sync/config.json": #"{"type": "flexible", "state": "disabled"}"#,
-    "triggers/t.json": #"{"name": "t", "type": "SCHEDULED", "config": {"schedule": "0 0 * * 1"}, "function_name": "f"}"#,
+    "triggers/t.json":
+        #"{"name": "t", "type": "SCHEDULED", "config": {"schedule": "0 0 * * 1"}, "function_name": "f"}"#,
     "hosting/files/x.bin": "\u{1}\u{2}",
 ]
 
 private func read(_ texts: [String: String]) throws -> (ConfigurationTree, AppConfiguration) {
-    let tree = try #require(ConfigurationTreeReader.read(FileTree(files: texts.mapValues { Array($0.utf8) })).tree)
+    let tree = try #require(
+        ConfigurationTreeReader.read(FileTree(files: texts.mapValues { Array($0.utf8) })).tree
+    )
     let parsed = AppConfigurationParser.parse(tree)
     return (tree, try #require(parsed.app, "\(parsed.findings.errors)"))
 }
@@ -53,7 +57,9 @@ struct AppStoreTests {
     private var store: AppStore { AppStore(database: database) }
 
     /// Imports under a name of the test's own, since the suite shares a database.
-    private func importing(_ name: String, _ texts: [String: String] = shop) async throws -> AppStore.ImportResult {
+    private func importing(_ name: String, _ texts: [String: String] = shop) async throws
+        -> AppStore.ImportResult
+    {
         var texts = texts
         texts["realm_config.json"] = texts["realm_config.json"]?.replacing("shop", with: name)
         let (tree, app) = try read(texts)
@@ -65,7 +71,8 @@ struct AppStoreTests {
         _ = try await importing("round")
         let exported = try await store.export("round")
         let original = try #require(
-            ConfigurationTreeReader.read(FileTree(files: shop.mapValues { Array($0.utf8) })).tree)
+            ConfigurationTreeReader.read(FileTree(files: shop.mapValues { Array($0.utf8) })).tree
+        )
         var again = try #require(ConfigurationTreeReader.read(exported).tree)
         again.name = "shop"
         #expect(again == original)
@@ -93,7 +100,11 @@ struct AppStoreTests {
         let second = try await importing("less", smaller)
         #expect(second.changed && second.version > first.version)
         let paths = try await store.export("less").paths
-        #expect(!paths.contains { $0.hasPrefix("hosting") || $0.hasPrefix("triggers") || $0.hasSuffix("schema.json") })
+        #expect(
+            !paths.contains {
+                $0.hasPrefix("hosting") || $0.hasPrefix("triggers") || $0.hasSuffix("schema.json")
+            }
+        )
         #expect(!paths.contains("functions/f.js"))
         #expect(paths.contains("values/v.json"))
     }
@@ -102,16 +113,25 @@ struct AppStoreTests {
     func makesCollections() async throws {
         _ = try await importing("tables")
         let columns = try await database.run(
-            "SELECT attname FROM pg_attribute WHERE attrelid = 'store.items'::regclass AND attnum > 0 ORDER BY 1")
+            "SELECT attname FROM pg_attribute WHERE attrelid = 'store.items'::regclass AND attnum > 0 ORDER BY 1"
+        )
         let names = Set((0..<columns.rowCount).compactMap { columns.text($0, 0) })
         #expect(names.isSuperset(of: ["_id", "doc", "shape", "owner", "zeta", "alpha"]))
     }
 
     @Test("it refuses an app id that another app has")
     func refusesTakenID() async throws {
-        let (tree, app) = try read(changing(["realm_config.json": #"{"config_version": 20210101, "name": "one", "app_id": "taken-id"}"#]))
+        let (tree, app) = try read(
+            changing([
+                "realm_config.json": #"{"config_version": 20210101, "name": "one", "app_id": "taken-id"}"#
+            ])
+        )
         #expect(try await store.import(tree, app).clientAppID == "taken-id")
-        let (other, otherApp) = try read(changing(["realm_config.json": #"{"config_version": 20210101, "name": "two", "app_id": "taken-id"}"#]))
+        let (other, otherApp) = try read(
+            changing([
+                "realm_config.json": #"{"config_version": 20210101, "name": "two", "app_id": "taken-id"}"#
+            ])
+        )
         await #expect(throws: ServiceError.self) { try await store.import(other, otherApp) }
         let result = try await store.import(other, otherApp, options: .init(clientAppID: "free-id"))
         #expect(result.clientAppID == "free-id")
@@ -172,16 +192,24 @@ struct AppStoreTests {
         (#"SELECT tidegate.set_provider('sql', 'magic', '{}')"#, "name 'magic' is not a provider"),
         ("SELECT tidegate.set_value('sql', 'v', 'bare')", "value is not valid JSON"),
         ("SELECT tidegate.set_secret('sql', '', 'x')", "name must not be empty"),
-        ("SELECT tidegate.set_schema('sql', 'mongodb-atlas', 'd', 'c', '{\"required\": \"a\"}')", "schema.required must be array"),
+        (
+            "SELECT tidegate.set_schema('sql', 'mongodb-atlas', 'd', 'c', '{\"required\": \"a\"}')",
+            "schema.required must be array"
+        ),
     ]
 
     @Test("it refuses bad administration, naming the field")
     func refusesBadAdministration() async throws {
         _ = try await database.run("SELECT tidegate.create_app('sql')")
         for (statement, message) in Self.refusals {
-            let error = await #expect(throws: ServiceError.self, "\(statement)") { try await database.script(statement) }
+            let error = await #expect(throws: ServiceError.self, "\(statement)") {
+                try await database.script(statement)
+            }
             #expect(error?.postgresFailure?.sqlState.code == "22023", "\(statement)")
-            #expect(error?.postgresFailure?.message.hasPrefix(message) == true, "\(statement): \(error?.postgresFailure?.message ?? "")")
+            #expect(
+                error?.postgresFailure?.message.hasPrefix(message) == true,
+                "\(statement): \(error?.postgresFailure?.message ?? "")"
+            )
         }
     }
 
@@ -190,9 +218,13 @@ struct AppStoreTests {
         let app = "types-\(type)"
         _ = try await database.run("SELECT tidegate.create_app(\(bind: .text(app)))")
         try await database.script(
-            #"SELECT tidegate.set_rules('\#(app)', 'mongodb-atlas', 'd', 'c', '{"roles": [{"name": "r", "apply_when": {}}]}'::\#(type))"#)
+            #"SELECT tidegate.set_rules('\#(app)', 'mongodb-atlas', 'd', 'c', '{"roles": [{"name": "r", "apply_when": {}}]}'::\#(type))"#
+        )
         let stored = try #require(try await store.loadAll().first { $0.tree.name == app })
-        #expect(AppConfigurationParser.parse(stored.tree).app?.dataSources.first?.collections.first?.rules?.roles.map(\.name) == ["r"])
+        #expect(
+            AppConfigurationParser.parse(stored.tree).app?.dataSources.first?.collections.first?.rules?.roles
+                .map(\.name) == ["r"]
+        )
     }
 
     @Test("it documents every function")
@@ -201,7 +233,8 @@ struct AppStoreTests {
             """
             SELECT oid::regprocedure::text FROM pg_proc
             WHERE pronamespace = 'tidegate'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL
-            """)
+            """
+        )
         #expect((0..<bare.rowCount).compactMap { bare.text($0, 0) } == [])
     }
 
@@ -209,9 +242,13 @@ struct AppStoreTests {
     func readonlyRole() async throws {
         try await database.script("GRANT tidegate_readonly TO CURRENT_USER")
         await #expect(throws: ServiceError.self) {
-            try await database.script("BEGIN; SET LOCAL ROLE tidegate_readonly; SELECT value FROM tidegate.secrets; COMMIT")
+            try await database.script(
+                "BEGIN; SET LOCAL ROLE tidegate_readonly; SELECT value FROM tidegate.secrets; COMMIT"
+            )
         }
         try await database.script("ROLLBACK")
-        try await database.script("BEGIN; SET LOCAL ROLE tidegate_readonly; SELECT * FROM tidegate.list_apps(); COMMIT")
+        try await database.script(
+            "BEGIN; SET LOCAL ROLE tidegate_readonly; SELECT * FROM tidegate.list_apps(); COMMIT"
+        )
     }
 }

@@ -9,22 +9,30 @@ import Testing
 
 @Suite("Admission to the Data API")
 struct DataAPIAdmissionTests {
-    private func admission(_ config: String, secrets: [String: String] = ["key": "s3cret"]) throws -> DataAPIAdmission {
+    private func admission(_ config: String, secrets: [String: String] = ["key": "s3cret"]) throws
+        -> DataAPIAdmission
+    {
         let tree = try #require(
             ConfigurationTreeReader.read(
                 FileTree(files: [
                     "realm_config.json": Array(#"{"config_version": 20210101, "name": "a"}"#.utf8),
                     "http_endpoints/data_api_config.json": Array(config.utf8),
                 ])
-            ).tree)
+            ).tree
+        )
         let app = try #require(AppConfigurationParser.parse(tree).app)
         return DataAPIAdmission(
-            app: AppSnapshot(id: "a", clientAppID: "a", version: 1, definition: app, secrets: secrets))
+            app: AppSnapshot(id: "a", clientAppID: "a", version: 1, definition: app, secrets: secrets)
+        )
     }
 
-    @Test("it asks for nothing by default", arguments: [
-        "{}", #"{"validation_method": ""}"#, #"{"validation_method": "NO_VALIDATION", "can_evaluate": {}}"#,
-    ])
+    @Test(
+        "it asks for nothing by default",
+        arguments: [
+            "{}", #"{"validation_method": ""}"#,
+            #"{"validation_method": "NO_VALIDATION", "can_evaluate": {}}"#,
+        ]
+    )
     func asksForNothing(config: String) throws {
         let admission = try admission(config)
         #expect(admission.isValidated(secret: nil, signature: nil, body: []))
@@ -49,15 +57,22 @@ struct DataAPIAdmissionTests {
         let hex = code.map { String(format: "%02x", $0) }.joined()
         #expect(admission.isValidated(secret: nil, signature: "sha256=\(hex)", body: body))
         #expect(!admission.isValidated(secret: nil, signature: "sha256=\(hex)", body: body + [32]))
-        for wrong in [nil, "", hex, "sha256=", "sha256=\(hex.dropLast(2))", "sha256=\(hex.dropLast())g", "sha256=\(hex)00"] {
+        for wrong in [
+            nil, "", hex, "sha256=", "sha256=\(hex.dropLast(2))", "sha256=\(hex.dropLast())g",
+            "sha256=\(hex)00",
+        ] {
             #expect(!admission.isValidated(secret: nil, signature: wrong, body: body))
         }
     }
 
     @Test("it evaluates the condition on request and user")
     func condition() throws {
-        let admission = try admission(#"{"can_evaluate": {"%%request.requestHeaders.x-key": "k", "%%user.type": "normal"}}"#)
-        let user = Principal.user(UserProfile(id: "u", kind: .normal, data: [:], customData: nil, identities: []))
+        let admission = try admission(
+            #"{"can_evaluate": {"%%request.requestHeaders.x-key": "k", "%%user.type": "normal"}}"#
+        )
+        let user = Principal.user(
+            UserProfile(id: "u", kind: .normal, data: [:], customData: nil, identities: [])
+        )
         var request = RuleRequest()
         #expect(!admission.admits(user, request: request))
         #expect(!admission.admits(user, request: nil))

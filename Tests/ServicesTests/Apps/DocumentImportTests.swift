@@ -18,7 +18,8 @@ struct DocumentSplitterTests {
         func drain() {
             while let piece = splitter.next() {
                 switch piece {
-                case .document(let bytes, let line): result.append("\(line): \(String(decoding: bytes, as: UTF8.self))")
+                case .document(let bytes, let line):
+                    result.append("\(line): \(String(decoding: bytes, as: UTF8.self))")
                 case .broken(let line, let reason): result.append("\(line)! \(reason)")
                 }
             }
@@ -34,23 +35,29 @@ struct DocumentSplitterTests {
         return result
     }
 
-    @Test("it cuts lines and arrays, however they arrive", arguments: [
-        ("", []),
-        (" \n\n", []),
-        ("{}", ["1: {}"]),
-        ("{\"a\":1}\n\n  \n{\"b\":2}\r\n", ["1: {\"a\":1}", "4: {\"b\":2}\r"]),
-        ("\u{FEFF}{}\n{}", ["1: {}", "2: {}"]),
-        ("nonsense\n{}", ["1: nonsense", "2: {}"]),
-        ("[]", []),
-        ("\n[\n{\"a\":\"]},{\\\"\"},\n{\n\"b\":[{}]} ,{}\n]\n", ["3: {\"a\":\"]},{\\\"\"}", "4: {\n\"b\":[{}]}", "5: {}"]),
-        ("[{}", ["1: {}", "1! the array does not end"]),
-        ("[{\n", ["1! the document does not end"]),
-        ("[{} {}]", ["1: {}", "1! expected a document"]),
-        ("[{},]", ["1: {}", "1! expected a document"]),
-        ("[,{}]", ["1! expected a document"]),
-        ("[1]", ["1! expected a document"]),
-        ("[{}]\n{}", ["1: {}", "2! something follows the array"]),
-    ] as [(String, [String])])
+    @Test(
+        "it cuts lines and arrays, however they arrive",
+        arguments: [
+            ("", []),
+            (" \n\n", []),
+            ("{}", ["1: {}"]),
+            ("{\"a\":1}\n\n  \n{\"b\":2}\r\n", ["1: {\"a\":1}", "4: {\"b\":2}\r"]),
+            ("\u{FEFF}{}\n{}", ["1: {}", "2: {}"]),
+            ("nonsense\n{}", ["1: nonsense", "2: {}"]),
+            ("[]", []),
+            (
+                "\n[\n{\"a\":\"]},{\\\"\"},\n{\n\"b\":[{}]} ,{}\n]\n",
+                ["3: {\"a\":\"]},{\\\"\"}", "4: {\n\"b\":[{}]}", "5: {}"]
+            ),
+            ("[{}", ["1: {}", "1! the array does not end"]),
+            ("[{\n", ["1! the document does not end"]),
+            ("[{} {}]", ["1: {}", "1! expected a document"]),
+            ("[{},]", ["1: {}", "1! expected a document"]),
+            ("[,{}]", ["1! expected a document"]),
+            ("[1]", ["1! expected a document"]),
+            ("[{}]\n{}", ["1: {}", "2! something follows the array"]),
+        ] as [(String, [String])]
+    )
     func cuts(text: String, expected: [String]) {
         for size in [1, 2, 3, 7, 1000] { #expect(pieces(text, by: size) == expected, "by \(size)") }
     }
@@ -67,22 +74,33 @@ struct DocumentImportTests {
     private let database = TestDatabase.current.database
 
     private func run(
-        _ text: String, into collection: String, keepsGoing: Bool = false
+        _ text: String,
+        into collection: String,
+        keepsGoing: Bool = false
     ) async throws -> (summary: DocumentImport.Summary, bad: [Int]) {
         let data = DataService(
-            database: database, catalog: CollectionCatalog(database: database),
-            ids: ObjectIDGenerator(processUnique: 1, counter: 1), now: { 1_600_000_000_000 })
+            database: database,
+            catalog: CollectionCatalog(database: database),
+            ids: ObjectIDGenerator(processUnique: 1, counter: 1),
+            now: { 1_600_000_000_000 }
+        )
         let rest = Mutex<[UInt8]?>(Array(text.utf8))
         let bad = Mutex<[Int]>([])
         let summary = try await DocumentImport(database: database, data: data).run(
             into: Namespace(dataSource: "mongodb-atlas", database: "imported", collection: collection),
-            options: .init(keepsGoing: keepsGoing, report: { document in bad.withLock { $0.append(document.line) } })
+            options: .init(
+                keepsGoing: keepsGoing,
+                report: { document in bad.withLock { $0.append(document.line) } }
+            )
         ) { rest.withLock { rest in rest.take() } }
         return (summary, bad.withLock { $0 })
     }
 
     private func count(_ collection: String) async throws -> Int? {
-        try await database.run("SELECT count(*) FROM \(SQLIdentifier(schema: "imported", collection))").int(0, 0)
+        try await database.run("SELECT count(*) FROM \(SQLIdentifier(schema: "imported", collection))").int(
+            0,
+            0
+        )
     }
 
     @Test("it inserts all documents, with their types and an _id")
@@ -105,7 +123,10 @@ struct DocumentImportTests {
         ("[{\"_id\": 1},\n{\"_id\": 2}\n", 3),
     ]
 
-    @Test("it imports nothing when a document is bad, and names its line", arguments: Array(faults.enumerated()))
+    @Test(
+        "it imports nothing when a document is bad, and names its line",
+        arguments: Array(faults.enumerated())
+    )
     func importsNothing(index: Int, fault: (text: String, line: Int)) async throws {
         let error = await #expect(throws: ServiceError.self) {
             try await run(fault.text, into: "nothing\(index)")
@@ -120,7 +141,11 @@ struct DocumentImportTests {
         let first = try await run(text, into: "going", keepsGoing: true)
         #expect(first.summary == .init(inserted: 2, refused: 2))
         #expect(first.bad == [2, 3])
-        let second = try await run("{\"_id\": 2}\n{\"_id\": 3}\n{\"_id\": 1}\n{\"_id\": 4}", into: "going", keepsGoing: true)
+        let second = try await run(
+            "{\"_id\": 2}\n{\"_id\": 3}\n{\"_id\": 1}\n{\"_id\": 4}",
+            into: "going",
+            keepsGoing: true
+        )
         #expect(second.summary == .init(inserted: 2, refused: 2))
         #expect(second.bad == [1, 3])
         #expect(try await count("going") == 4)

@@ -1,0 +1,45 @@
+# tidegate: build, run, test. On a Debian machine with Swift, nothing else need be installed by hand.
+
+PACKAGES := libpq-dev libcurl4-openssl-dev libsqlite3-dev libjavascriptcoregtk-4.1-dev postgresql \
+	curl openssl
+# Debug starts soonest; `make run CONFIG=release` is what to measure and to deploy.
+CONFIG ?= debug
+CHECK := --explicit-target-dependency-import-check error
+
+.PHONY: run build test format lint bench packages clean
+
+run: packages
+	swift build -c $(CONFIG) --product tidegate
+	exec "$$(swift build -c $(CONFIG) --show-bin-path)/tidegate" dev $(ARGS)
+
+build: packages
+	swift build -c release --product tidegate
+
+test: packages
+	swift build --build-tests $(CHECK)
+	swift test --skip-build $(ARGS)
+
+format:
+	swift format --in-place --recursive --parallel Sources Tests Package.swift
+
+lint:
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+
+# The kit in ../shared/bench: tidegate beside what its users would write instead.
+bench: build
+	Tests/Benchmarks/run.sh $(ARGS)
+
+packages:
+	@missing=""; for package in $(PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' \
+			|| missing="$$missing $$package"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+		echo "installing$$missing"; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+
+clean:
+	rm -rf .build

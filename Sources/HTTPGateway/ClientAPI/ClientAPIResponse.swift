@@ -1,0 +1,51 @@
+import BSON
+import Errors
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Response {
+    /// Canonical EJSON under exactly `application/json`, as every client of this API wants it.
+    static func json(_ document: BSONDocument, status: HTTPResponse.Status = .ok) -> Response {
+        var bytes: [UInt8] = []
+        ExtendedJSON.writeCanonical(.document(document), to: &bytes)
+        return Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    /// A status alone, without body and content type: `realm-web` refuses any other type.
+    static func empty(_ status: HTTPResponse.Status) -> Response {
+        Response(status: status)
+    }
+}
+
+/// The body of a client API request: an EJSON document, or nothing.
+struct ClientAPIBody {
+    let document: BSONDocument
+
+    /// An empty body reads as an empty document, whatever its content type says.
+    init(_ request: Request, settings: GatewaySettings) async throws(ServiceError) {
+        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes, timeout: settings.bodyTimeout)
+        let bytes = try await reader.read(request)
+        guard !bytes.isEmpty else {
+            document = BSONDocument()
+            return
+        }
+        do {
+            document = try ExtendedJSON.readDocument(bytes)
+        } catch {
+            throw ServiceError(
+                .invalidParameter, "invalid json in request body: \(error.message)", details: error.details)
+        }
+    }
+
+    /// A member that must be a string.
+    func text(_ name: String) throws(ServiceError) -> String {
+        guard case .string(let text)? = document[name] else {
+            throw ServiceError(
+                .invalidParameter, "'\(name)' is a required string", details: [name: "must be a string"])
+        }
+        return text
+    }
+}

@@ -1,0 +1,89 @@
+import AppDefinition
+import Accounts
+import BSON
+import Errors
+import HTTPTypes
+import Hummingbird
+import MQL
+import NIOCore
+import Rules
+import Services
+
+/// The ten actions of the Data API: `POST /app/{id}/endpoint/data/{version}/action/{action}`.
+struct DataAPIRoutes {
+    let apps: AppRegistry
+    let accounts: AccountService
+    let data: DataService
+    let settings: GatewaySettings
+
+    static let actions: Set<String> = [
+        "findOne", "find", "insertOne", "insertMany", "updateOne", "updateMany", "replaceOne", "deleteOne",
+        "deleteMany", "aggregate",
+    ]
+
+    func add(to router: Router<GatewayContext>) {
+        router.post("/app/:appID/endpoint/data/:version/action/:action") { request, context in
+            try await act(request, context)
+        }
+    }
+
+    private func act(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let app = try apps.require(context)
+        let action = try context.parameters.require("action")
+        let version = try context.parameters.require("version")
+        guard Self.actions.contains(action), let api = app.dataAPI, api.serves(version: version) else {
+            return Response(status: .notFound)
+        }
+        let facts = RequestFacts(request, context, settings: settings)
+        let form = ResponseForm(
+            accept: request.headers[.accept], configured: api.returnType == .extendedJSON ? .ejson : .json)
+        let deadline = ContinuousClock.now + settings.requestTimeout
+        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes, timeout: settings.bodyTimeout)
+        let bytes = try await reader.read(request)
+        let admission = DataAPIAdmission(app: app)
+        try Self.validate(request, bytes, api, admission)
+        let principal = try await accounts.authenticate(
+            RequestCredentials(request.headers), app.accounts)
+        guard admission.admits(principal, request: facts.ruleRequest) else {
+            throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(action)\"")
+        }
+        let body = try Self.parse(bytes)
+        let operation = try OperationParser.parse(action: action, body: body)
+        let call = CallContext(
+            app: app, principal: principal, request: facts.ruleRequest, deadline: deadline,
+            requestID: context.requestID)
+        let result = try await data.perform(operation, call)
+        return try DataAPIResponse(result: result, form: form, insertStatus: settings.insertStatus).response()
+    }
+
+    /// Checks the secret or the signature that the app's settings ask for (data-api.md §9.3).
+    private static func validate(
+        _ request: Request, _ body: [UInt8], _ api: DataAPIDefinition, _ admission: DataAPIAdmission
+    ) throws(ServiceError) {
+        if case .none = api.validation { return }
+        let secret = request.uri.queryParameters["secret"].map(String.init)
+        // Older pages print the header as `Endpoint-Signature::sha256=…`.
+        let signature = (request.headers[.endpointSignature] ?? request.headers[.hookSignature])
+            .map { String($0.drop { $0 == ":" || $0 == " " }) }
+        guard admission.isValidated(secret: secret, signature: signature, body: body) else {
+            let what = if case .secretAsQueryParameter = api.validation { "secret" } else { "request signature" }
+            throw ServiceError(.incomingWebhookAuthFailed, "invalid \(what)")
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws(ServiceError) -> BSONDocument {
+        do {
+            return try ExtendedJSON.readDocument(bytes)
+        } catch {
+            throw ServiceError(
+                .invalidParameter, "invalid json in request body: \(error.message)", details: error.details)
+        }
+    }
+}
+
+extension ServiceError {
+    /// The answer to a client app id that nobody has, word for word as the SDKs test it.
+    static func unknownApp(_ id: String) -> ServiceError {
+        ServiceError(.appNotFound, "cannot find app using Client App ID '\(id)'")
+    }
+}

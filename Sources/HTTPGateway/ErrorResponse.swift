@@ -1,0 +1,48 @@
+import BSON
+import Errors
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Renders a ``ServiceError`` as the body that the clients know:
+/// `{"error": …, "error_code": …, "link": …}`, always `application/json` and nothing behind it,
+/// because `realm-core` compares the whole header value (client-api.md §1).
+struct ErrorResponse {
+    let error: ServiceError
+    let app: String?
+    let requestID: String
+
+    var response: Response {
+        var headers = HTTPFields()
+        headers[.contentType] = "application/json"
+        if error.code == .tooManyRequests || error.code == .maintenanceInProgress {
+            headers[.retryAfter] = error.details["retryAfter"] ?? "1"
+        }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// A denied insert, update or delete answers 400 although its code says 403 elsewhere
+    /// (rules.md §13.2); the service marks it.
+    private var status: HTTPResponse.Status {
+        if error.code == .noMatchingRuleFound, error.message.hasSuffix("not permitted") { return .badRequest }
+        return error.code.status
+    }
+
+    private var body: [UInt8] {
+        var document = BSONDocument()
+        document.append("error", .string(error.message))
+        if !error.code.isBare {
+            document.append("error_code", .string(error.code.rawValue))
+            if let serverCode = error.serverCode {
+                document.append("code", .int32(Int32(clamping: serverCode.number)))
+                document.append("codeName", .string(serverCode.name))
+            }
+            document.append("link", .string(link))
+        }
+        var bytes: [UInt8] = []
+        PlainJSON.write(.document(document), to: &bytes)
+        return bytes
+    }
+
+    private var link: String { "/apps/\(app ?? "")/logs?co_id=\(requestID)" }
+}

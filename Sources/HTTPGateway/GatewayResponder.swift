@@ -1,0 +1,79 @@
+import AppDefinition
+import BSON
+import Glibc
+import Errors
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Observability
+import Services
+
+/// Stands around the router: request id, CORS, and the one place where an error becomes an answer.
+struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context == GatewayContext {
+    let inner: Inner
+    let apps: AppRegistry
+    let requestIDs: ObjectIDGenerator
+    let observer: Observer
+
+    func respond(to request: Request, context: GatewayContext) async throws -> Response {
+        let start = ContinuousClock.now
+        var context = context
+        context.requestID = requestIDs.next(seconds: UInt32(truncatingIfNeeded: time(nil))).hex
+        let appID = Self.appID(in: request.uri.path)
+        let origin = request.headers[.origin]
+        let policy = CORSPolicy(
+            allowedOrigins: appID.flatMap { apps.app(clientAppID: $0) }?.definition.allowedRequestOrigins ?? [])
+
+        var response: Response
+        if !policy.admits(origin) {
+            let refusal = ServiceError(.domainNotAllowed, "origin not allowed")
+            response = render(refusal, app: appID, context)
+        } else if request.method == .options {
+            let requested = request.headers[.accessControlRequestHeaders]
+            response = Response(status: .noContent, headers: policy.preflightHeaders(requested: requested))
+        } else {
+            response = await answer(request, app: appID, context)
+        }
+        policy.apply(to: &response.headers, origin: origin)
+        response.headers[.requestID] = context.requestID
+        observer.record(
+            .requestFinished(
+                method: request.method.rawValue, route: context.coreContext.endpointPath.value ?? "none",
+                status: response.status.code, duration: ContinuousClock.now - start, requestID: context.requestID))
+        return response
+    }
+
+    private func answer(_ request: Request, app: String?, _ context: GatewayContext) async -> Response {
+        do {
+            return try await inner.respond(to: request, context: context)
+        } catch let error as ServiceError {
+            return render(error, app: app, context)
+        } catch let error as HTTPError where error.status == .notFound || error.status == .methodNotAllowed {
+            return Response(status: .notFound)
+        } catch {
+            let wrapped = ServiceError(.internalServerError, "internal error", cause: error)
+            return render(wrapped, app: app, context)
+        }
+    }
+
+    private func render(_ error: ServiceError, app: String?, _ context: GatewayContext) -> Response {
+        if error.code == .internalServerError {
+            observer.record(.internalError(error, requestID: context.requestID))
+        }
+        return ErrorResponse(error: error, app: app, requestID: context.requestID).response
+    }
+
+    /// The app id of `/app/{id}/…` and `/api/client/v2.0/app/{id}/…`.
+    private static func appID(in path: String) -> String? {
+        let rest: Substring
+        if path.hasPrefix("/app/") {
+            rest = path.dropFirst("/app/".count)
+        } else if path.hasPrefix("/api/client/v2.0/app/") {
+            rest = path.dropFirst("/api/client/v2.0/app/".count)
+        } else {
+            return nil
+        }
+        return String(rest.prefix { $0 != "/" })
+    }
+}

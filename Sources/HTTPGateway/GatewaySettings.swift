@@ -1,0 +1,33 @@
+/// How the HTTP door behaves; a value from the command line.
+public struct GatewaySettings: Sendable {
+    /// The status of a successful insert. Sources disagree (data-api.md §3), clients may too.
+    public enum InsertStatus: Int, Sendable {
+        case created = 201
+        case ok = 200
+    }
+
+    /// Largest request body in bytes. Source: data-api.md §11.
+    public var maxBodyBytes: Int
+    /// How long a request may take to arrive in full, once its head is here.
+    public var bodyTimeout: Duration
+    /// How long a request may run.
+    public var requestTimeout: Duration
+    public var insertStatus: InsertStatus
+    /// Origin that clients are told to use (`https://api.example.com`); nil derives it per request.
+    public var publicURL: String?
+    /// Addresses of proxies whose `X-Forwarded-*` headers count.
+    public var trustedProxies: Set<String>
+
+    public init(
+        maxBodyBytes: Int = 18 * 1024 * 1024, bodyTimeout: Duration = .seconds(30),
+        requestTimeout: Duration = .seconds(300), insertStatus: InsertStatus = .created,
+        publicURL: String? = nil, trustedProxies: Set<String> = []
+    ) {
+        self.maxBodyBytes = maxBodyBytes
+        self.bodyTimeout = bodyTimeout
+        self.requestTimeout = requestTimeout
+        self.insertStatus = insertStatus
+        self.publicURL = publicURL
+        self.trustedProxies = trustedProxies
+    }
+}

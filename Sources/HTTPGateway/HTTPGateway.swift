@@ -1,0 +1,43 @@
+public import BSON
+public import Hummingbird
+public import Observability
+public import Services
+
+/// The HTTP door: builds the responder from the services.
+public struct HTTPGateway: Sendable {
+    let apps: AppRegistry
+    let accounts: AccountService
+    let data: DataService
+    let settings: GatewaySettings
+    let observer: Observer
+    let requestIDs: ObjectIDGenerator
+    let health: HealthCheck
+
+    /// - Parameter health: Answers whether the database can be reached; asked at most once a second.
+    public init(
+        apps: AppRegistry, accounts: AccountService, data: DataService, settings: GatewaySettings,
+        observer: Observer, requestIDs: ObjectIDGenerator,
+        health: @escaping @Sendable () async -> Bool
+    ) {
+        self.apps = apps
+        self.accounts = accounts
+        self.data = data
+        self.settings = settings
+        self.observer = observer
+        self.requestIDs = requestIDs
+        self.health = HealthCheck(probe: health)
+    }
+
+    /// Everything that the gateway answers, as one responder for any number of servers.
+    public func responder() -> some HTTPResponder<GatewayContext> {
+        let router = Router(context: GatewayContext.self)
+        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings).add(to: router)
+        LocationRoutes(apps: apps, settings: settings).add(to: router)
+        LoginRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
+        SessionRoutes(accounts: accounts).add(to: router)
+        DocumentRoutes().add(to: router)
+        HealthRoutes(check: health).add(to: router)
+        return GatewayResponder(
+            inner: router.buildResponder(), apps: apps, requestIDs: requestIDs, observer: observer)
+    }
+}

@@ -1,0 +1,84 @@
+import Accounts
+import BSON
+import Errors
+import Glibc
+import HTTPGateway
+import Logging
+import Observability
+import Postgres
+import SQL
+import ServiceLifecycle
+import Services
+
+/// The only place that names all parts at once: database, apps, accounts, data, gateway.
+struct Composition: Sendable {
+    let database: Database
+    let apps: AppRegistry
+    let accounts: AccountService
+    let data: DataService
+    let gateway: HTTPGateway
+    let keySets: KeySetFetcher
+    let catalog: CollectionCatalog
+
+    /// Connects, checks the server, and loads every app.
+    static func make(settings: ServerSettings, databaseURL: String, logger: Logger) async throws -> Composition {
+        let observer = Observer(logger: logger)
+        let database = Database(
+            settings: PostgresSettings(connectionString: databaseURL, maxConnections: settings.poolSize),
+            observer: observer)
+        try await database.check()
+        let apps = AppRegistry(database: database, observer: observer)
+        try await apps.load()
+        let ids = ObjectIDGenerator.random()
+        let catalog = CollectionCatalog(database: database)
+        let data = DataService(database: database, catalog: catalog, ids: ids, now: Self.milliseconds)
+        let keySets = KeySetFetcher()
+        let accounts = AccountService(
+            database: database, apps: { id in apps.apps.first { $0.id == id }?.accounts }, ids: ids,
+            customUserData: nil, fetchKeys: { try await keySets.fetch($0) }, now: Self.milliseconds)
+        let gateway = HTTPGateway(
+            apps: apps, accounts: accounts, data: data, settings: settings.gateway, observer: observer,
+            requestIDs: ids,
+            health: { (try? await database.run("SELECT 1", within: .seconds(2))) != nil })
+        return Composition(
+            database: database, apps: apps, accounts: accounts, data: data, gateway: gateway,
+            keySets: keySets, catalog: catalog)
+    }
+
+    /// What follows the database as long as the process lives.
+    var followers: [any Service] {
+        [
+            Follower { await apps.run() }, Follower { await accounts.run() }, Follower { await catalog.run() },
+        ]
+    }
+
+    /// Ends what ``make(settings:databaseURL:logger:)`` opened.
+    func close() async {
+        await keySets.close()
+        await database.close()
+    }
+
+    /// Milliseconds since 1970.
+    @Sendable static func milliseconds() -> Int64 {
+        var moment = timespec()
+        clock_gettime(CLOCK_REALTIME, &moment)
+        return Int64(moment.tv_sec) * 1000 + Int64(moment.tv_nsec) / 1_000_000
+    }
+}
+
+/// A loop that ends when the server stops.
+struct Follower: Service {
+    let body: @Sendable () async -> Void
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await body() }
+    }
+}
+
+extension ObjectIDGenerator {
+    /// A generator that no other process repeats.
+    static func random() -> ObjectIDGenerator {
+        ObjectIDGenerator(
+            processUnique: UInt64.random(in: 0..<(1 << 40)), counter: UInt32.random(in: 0..<(1 << 24)))
+    }
+}

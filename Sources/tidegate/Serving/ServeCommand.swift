@@ -1,0 +1,51 @@
+import ArgumentParser
+import Errors
+import Glibc
+import Logging
+
+/// `tidegate serve`: run the doors on an existing PostgreSQL until told to stop.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve every app of a PostgreSQL database.",
+        discussion: """
+            Settings come from flags, then from the environment (TIDEGATE_PORT and so on), then from the file
+            of --settings. The database must be up to date: `tidegate migrate` brings it there.
+            """)
+
+    @OptionGroup var options: ServerOptions
+
+    func run() async throws {
+        let settings = try await ServerSettings.load(options)
+        guard let databaseURL = settings.databaseURL else {
+            throw ServiceError(
+                .invalidSetting, "database-url is not set: --database-url or TIDEGATE_DATABASE_URL")
+        }
+        let logger = makeLogger(settings)
+        var certificates: TLSCertificates?
+        if let certificate = settings.tlsCertificate, let key = settings.tlsKey {
+            certificates = try TLSCertificates(certificateFile: certificate, keyFile: key)
+        }
+        let composition = try await Composition.make(
+            settings: settings, databaseURL: databaseURL, logger: logger)
+        let process = ServerProcess(
+            composition: composition, settings: settings, certificates: certificates, logger: logger)
+        do {
+            try await process.run { ports in
+                if let port = ports.http { print("HTTP   http://\(settings.host):\(port)") }
+                if let port = ports.https { print("HTTPS  https://\(settings.httpsHost):\(port)") }
+                fflush(nil)
+            }
+        } catch {
+            await composition.close()
+            throw error
+        }
+        await composition.close()
+    }
+}
+
+/// Logs to standard error at the level of the settings.
+func makeLogger(_ settings: ServerSettings) -> Logger {
+    var logger = Logger(label: "tidegate") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = settings.logLevel
+    return logger
+}

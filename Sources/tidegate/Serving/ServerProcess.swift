@@ -1,0 +1,85 @@
+import Errors
+import HTTPGateway
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// Runs the doors of one composition until told to stop: plain HTTP, and HTTPS when there is a certificate.
+struct ServerProcess: Sendable {
+    let composition: Composition
+    let settings: ServerSettings
+    let certificates: TLSCertificates?
+    let logger: Logger
+
+    /// Where the doors listen, once they do.
+    struct Ports: Sendable {
+        var http: Int?
+        var https: Int?
+    }
+
+    /// - Parameter onReady: Called once, when every door listens.
+    func run(onReady: @escaping @Sendable (Ports) async -> Void) async throws {
+        let doors = OpenDoors(wantsHTTPS: certificates != nil, onReady: onReady)
+        let responder = composition.gateway.responder()
+        var services: [any Service] = composition.followers
+        services.append(
+            Application(
+                responder: responder,
+                server: .http1(configuration: .init(idleTimeout: .seconds(75))),
+                configuration: configuration(host: settings.host, port: settings.port),
+                onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
+                logger: logger))
+        if let certificates {
+            let server = try HTTPServerBuilder.http2Upgrade(
+                tlsConfiguration: certificates.configuration(),
+                configuration: .init(idleTimeout: .seconds(75)))
+            services.append(
+                Application(
+                    responder: responder, server: server,
+                    configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
+                    onServerRunning: { await doors.opened(https: $0.localAddress?.port ?? 0) },
+                    logger: logger))
+            let logger = logger
+            services.append(CertificateReloader(certificates: certificates) { logger.notice("\($0)") })
+        }
+        var group = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(15)
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    private func configuration(host: String, port: Int) -> ApplicationConfiguration {
+        ApplicationConfiguration(address: .hostname(host, port: port), serverName: "tidegate", backlog: 1024)
+    }
+}
+
+/// Knows which doors listen, and says so once when all do.
+private actor OpenDoors {
+    private var ports = ServerProcess.Ports()
+    private let wantsHTTPS: Bool
+    private let onReady: @Sendable (ServerProcess.Ports) async -> Void
+
+    init(wantsHTTPS: Bool, onReady: @escaping @Sendable (ServerProcess.Ports) async -> Void) {
+        self.wantsHTTPS = wantsHTTPS
+        self.onReady = onReady
+    }
+
+    func opened(http port: Int) async {
+        ports.http = port
+        await announce()
+    }
+
+    func opened(https port: Int) async {
+        ports.https = port
+        await announce()
+    }
+
+    private func announce() async {
+        guard ports.http != nil, ports.https != nil || !wantsHTTPS else { return }
+        await onReady(ports)
+    }
+}

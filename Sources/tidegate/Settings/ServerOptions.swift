@@ -1,0 +1,40 @@
+import ArgumentParser
+
+/// The flags of every setting, unparsed: what each means is in ``Setting``.
+struct ServerOptions: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp(stringLiteral: Setting.databaseURL.help))
+    var databaseURL: String?
+    @Option(name: .long, help: help(.host)) var host: String?
+    @Option(name: .long, help: help(.port)) var port: String?
+    @Option(name: .long, help: help(.httpsHost)) var httpsHost: String?
+    @Option(name: .long, help: help(.httpsPort)) var httpsPort: String?
+    @Option(name: .long, help: help(.tlsCertificate)) var tlsCertificate: String?
+    @Option(name: .long, help: help(.tlsKey)) var tlsKey: String?
+    @Option(name: .long, help: help(.publicURL)) var publicURL: String?
+    @Option(name: .long, help: help(.insertStatus)) var insertStatus: String?
+    @Option(name: .long, help: help(.maxBodyBytes)) var maxBodyBytes: String?
+    @Option(name: .long, help: help(.bodyTimeout)) var bodyTimeout: String?
+    @Option(name: .long, help: help(.requestTimeout)) var requestTimeout: String?
+    @Option(name: .long, help: help(.trustedProxies)) var trustedProxies: String?
+    @Option(name: .long, help: help(.poolSize)) var poolSize: String?
+    @Option(name: .long, help: help(.logLevel)) var logLevel: String?
+    @Option(name: .long, help: "A JSON file with any of these settings, by the names of the flags.")
+    var settings: String?
+
+    private static func help(_ setting: Setting) -> ArgumentHelp {
+        let known = setting.defaultValue.map { $0.isEmpty ? "" : " (default: \($0))" } ?? ""
+        return ArgumentHelp(stringLiteral: setting.help + known)
+    }
+
+    /// What was given on the command line, by the settings' names.
+    var given: [String: String] {
+        let values: [(Setting, String?)] = [
+            (.databaseURL, databaseURL), (.host, host), (.port, port), (.httpsHost, httpsHost),
+            (.httpsPort, httpsPort), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
+            (.publicURL, publicURL), (.insertStatus, insertStatus), (.maxBodyBytes, maxBodyBytes),
+            (.bodyTimeout, bodyTimeout), (.requestTimeout, requestTimeout),
+            (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.logLevel, logLevel),
+        ]
+        return Dictionary(uniqueKeysWithValues: values.compactMap { setting, value in value.map { (setting.name, $0) } })
+    }
+}

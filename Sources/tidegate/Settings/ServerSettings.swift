@@ -1,0 +1,94 @@
+import Configuration
+import Errors
+import HTTPGateway
+import Logging
+import SystemPackage
+
+/// Every setting, checked and typed.
+struct ServerSettings: Sendable {
+    var databaseURL: String?
+    var host: String
+    var port: Int
+    var httpsHost: String
+    var httpsPort: Int
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var gateway: GatewaySettings
+    var poolSize: Int
+    var logLevel: Logger.Level
+
+    /// Reads flags, then the environment, then the settings file, then the defaults.
+    ///
+    /// - Throws: `InvalidSetting` that names the setting, also for a name in the file that no setting has.
+    static func load(_ options: ServerOptions) async throws -> ServerSettings {
+        let flags = InMemoryProvider(
+            values: Dictionary(
+                uniqueKeysWithValues: options.given.map { (AbsoluteConfigKey([$0.key]), ConfigValue(.string($0.value), isSecret: false)) }))
+        var providers: [any ConfigProvider] = [
+            flags, EnvironmentVariablesProvider().prefixKeys(with: ConfigKey(["tidegate"])),
+        ]
+        if let path = options.settings {
+            do {
+                providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(path)))
+            } catch {
+                throw ServiceError(.invalidSetting, "the settings file \(path) cannot be read: \(error)")
+            }
+        }
+        return try ServerSettings(SettingValues(reader: ConfigReader(providers: providers)))
+    }
+
+    init(_ values: SettingValues) throws(ServiceError) {
+        databaseURL = values.text(.databaseURL)
+        host = values.text(.host) ?? ""
+        port = try values.integer(.port, in: 0...65535)
+        httpsHost = values.text(.httpsHost) ?? ""
+        httpsPort = try values.integer(.httpsPort, in: 0...65535)
+        tlsCertificate = values.text(.tlsCertificate)
+        tlsKey = values.text(.tlsKey)
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            throw ServiceError(.invalidSetting, "tls-certificate and tls-key go together")
+        }
+        poolSize = try values.integer(.poolSize, in: 1...1000)
+        let level = values.text(.logLevel) ?? ""
+        guard let logLevel = Logger.Level(rawValue: level) else {
+            throw ServiceError(.invalidSetting, "log-level: there is no level '\(level)'")
+        }
+        self.logLevel = logLevel
+        guard
+            let insertStatus = GatewaySettings.InsertStatus(
+                rawValue: try values.integer(.insertStatus, in: 200...201))
+        else { throw ServiceError(.invalidSetting, "insert-status must be 201 or 200") }
+        gateway = GatewaySettings(
+            maxBodyBytes: try values.integer(.maxBodyBytes, in: 1024...1_073_741_824),
+            bodyTimeout: .seconds(try values.integer(.bodyTimeout, in: 1...3600)),
+            requestTimeout: .seconds(try values.integer(.requestTimeout, in: 1...3600)),
+            insertStatus: insertStatus,
+            publicURL: values.text(.publicURL),
+            trustedProxies: Set(
+                (values.text(.trustedProxies) ?? "").split(separator: ",")
+                    .map { String($0.filter { $0 != " " }) }))
+    }
+}
+
+/// Looks settings up by name, with their defaults.
+struct SettingValues {
+    let reader: ConfigReader
+
+    func text(_ setting: Setting) -> String? {
+        let key = ConfigKey([setting.name])
+        if let text = reader.string(forKey: key, isSecret: setting.isSecret), !text.isEmpty { return text }
+        // A number in the settings file.
+        if let number = reader.int(forKey: key) { return String(number) }
+        return setting.defaultValue
+    }
+
+    func integer(_ setting: Setting, in range: ClosedRange<Int>) throws(ServiceError) -> Int {
+        let text = text(setting) ?? ""
+        guard let number = Int(text), range.contains(number) else {
+            throw ServiceError(
+                .invalidSetting,
+                "\(setting.name) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+        }
+        return number
+    }
+}

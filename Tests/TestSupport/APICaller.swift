@@ -1,0 +1,121 @@
+import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Speaks to a running server as a script with curl would: text in, status and text out.
+public struct APICaller: Sendable {
+    public let server: RunningServer
+    public let app: String
+
+    public init(server: RunningServer, app: String) {
+        self.server = server
+        self.app = app
+    }
+
+    /// One answer.
+    public struct Answer: Sendable {
+        public let status: Int
+        public let headers: [String: String]
+        public let text: String
+
+        public func header(_ name: String) -> String? { headers[name.lowercased()] }
+
+        /// The body as Foundation reads JSON, to look into it.
+        public var object: [String: Any] {
+            (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
+        }
+
+        /// `error_code` of an error's body.
+        public var errorCode: String? { object["error_code"] as? String }
+        /// `error` of an error's body.
+        public var error: String { object["error"] as? String ?? "" }
+    }
+
+    /// Sends one request.
+    public func send(
+        _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil
+    ) async throws -> Answer {
+        guard let url = URL(string: server.http + path) else { throw URLError(.badURL) }
+        var request = URLRequest(url: url, timeoutInterval: 60)
+        request.httpMethod = method
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        request.httpBody = body
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        var fields: [String: String] = [:]
+        for (name, value) in response.allHeaderFields {
+            fields["\(name)".lowercased()] = "\(value)"
+        }
+        return Answer(
+            status: response.statusCode, headers: fields, text: String(decoding: data, as: UTF8.self))
+    }
+
+    /// One action of the Data API.
+    ///
+    /// - Parameters:
+    ///   - members: The body's members besides the namespace, as JSON text without braces.
+    ///   - caller: Headers that say who calls.
+    public func act(
+        _ action: String, _ collection: String, _ members: String = "", as caller: [String: String],
+        database: String = "todo", accept: String = "application/json"
+    ) async throws -> Answer {
+        let rest = members.isEmpty ? "" : "," + members
+        let body =
+            #"{"dataSource":"mongodb-atlas","database":"\#(database)","collection":"\#(collection)"\#(rest)}"#
+        return try await act(action, raw: Data(body.utf8), as: caller, accept: accept)
+    }
+
+    /// One action with a body as it stands.
+    public func act(
+        _ action: String, raw body: Data, as caller: [String: String], accept: String = "application/json"
+    ) async throws -> Answer {
+        var headers = caller
+        headers["Content-Type"] = "application/ejson"
+        headers["Accept"] = accept
+        return try await send(
+            "POST", "/app/\(app)/endpoint/data/v1/action/\(action)", headers: headers, body: body)
+    }
+
+    /// A user who has just registered and logged in.
+    public struct User: Sendable {
+        public let id: String
+        public let email: String
+        public let password: String
+        public let accessToken: String
+        public let refreshToken: String
+
+        /// The header of a bearer token.
+        public var bearer: [String: String] { ["Authorization": "Bearer \(accessToken)"] }
+    }
+
+    /// Registers an email and logs in.
+    public func newUser(_ name: String) async throws -> User {
+        let email = "\(name)-\(UUID().uuidString.prefix(8))@example.com"
+        let password = "secret-\(name)"
+        let provider = "/api/client/v2.0/app/\(app)/auth/providers/local-userpass"
+        let registration = try await send(
+            "POST", provider + "/register", headers: ["Content-Type": "application/json"],
+            body: Data(#"{"email":"\#(email)","password":"\#(password)"}"#.utf8))
+        guard registration.status == 201 else { throw UnexpectedAnswer(answer: registration) }
+        return try await logIn(email: email, password: password)
+    }
+
+    /// Logs in with an email and a password.
+    public func logIn(email: String, password: String) async throws -> User {
+        let answer = try await send(
+            "POST", "/api/client/v2.0/app/\(app)/auth/providers/local-userpass/login",
+            headers: ["Content-Type": "application/json"],
+            body: Data(#"{"username":"\#(email)","password":"\#(password)"}"#.utf8))
+        guard answer.status == 200, let id = answer.object["user_id"] as? String,
+            let access = answer.object["access_token"] as? String,
+            let refresh = answer.object["refresh_token"] as? String
+        else { throw UnexpectedAnswer(answer: answer) }
+        return User(id: id, email: email, password: password, accessToken: access, refreshToken: refresh)
+    }
+
+    /// An answer that the test did not reckon with.
+    public struct UnexpectedAnswer: Error {
+        public let answer: Answer
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+
+/// The real binary, `tidegate dev`, on free ports with a data directory of its own.
+///
+/// Started once per test process and stopped at its exit.
+public final class RunningServer: Sendable {
+    /// `http://127.0.0.1:port`
+    public let http: String
+    /// `https://localhost:port`
+    public let https: String
+    /// A libpq connection string for the private PostgreSQL, as its superuser.
+    public let database: String
+    public let directory: URL
+    private let process: Int32
+
+    private init(http: String, https: String, database: String, directory: URL, process: Int32) {
+        self.http = http
+        self.https = https
+        self.database = database
+        self.directory = directory
+        self.process = process
+    }
+
+    private static let running = Mutex<[Int32]>([])
+    private static let stopAtExit: Void = {
+        atexit { RunningServer.stopAll() }
+    }()
+
+    /// Starts a server that serves an app's files, and waits until it answers.
+    ///
+    /// - Parameters:
+    ///   - app: Paths and contents of an app's directory.
+    ///   - name: For the directory's name.
+    ///   - arguments: Further flags.
+    public static func start(app: [String: String], name: String, arguments: [String] = []) async throws
+        -> RunningServer
+    {
+        _ = stopAtExit
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidegate-\(name)-\(ProcessInfo.processInfo.processIdentifier)")
+        let appDirectory = directory.appendingPathComponent("app")
+        for (path, text) in app {
+            let file = appDirectory.appendingPathComponent(path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let data = directory.appendingPathComponent("data")
+        return try await start(
+            data: data, directory: directory,
+            arguments: ["dev", "--data-dir", data.path, "--app", appDirectory.path, "--port", "0",
+                "--https-port", "0"] + arguments)
+    }
+
+    /// Starts `tidegate` with these arguments and waits for the file that says where it listens.
+    private static func start(data: URL, directory: URL, arguments: [String]) async throws -> RunningServer {
+        let log = directory.appendingPathComponent("server.log")
+        FileManager.default.createFile(atPath: log.path, contents: nil)
+        let handle = try FileHandle(forWritingTo: log)
+        let process = Process()
+        process.executableURL = binary
+        process.arguments = arguments
+        process.standardOutput = handle
+        process.standardError = handle
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        running.withLock { $0.append(process.processIdentifier) }
+        let announcement = data.appendingPathComponent("server.json")
+        for _ in 0..<1200 {
+            if let text = try? Data(contentsOf: announcement),
+                let known = try? JSONDecoder().decode(Announcement.self, from: text),
+                known.pid == process.processIdentifier
+            {
+                return RunningServer(
+                    http: known.http, https: known.https, database: known.database, directory: directory,
+                    process: process.processIdentifier)
+            }
+            guard process.isRunning else { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw ServerDidNotStart(log: (try? String(contentsOf: log, encoding: .utf8)) ?? "")
+    }
+
+    private struct Announcement: Decodable {
+        let pid: Int32
+        let http: String
+        let https: String
+        let database: String
+    }
+
+    /// What the server printed instead of starting.
+    public struct ServerDidNotStart: Error {
+        public let log: String
+    }
+
+    /// Beside the test bundle, or where `TIDEGATE_BIN` says.
+    public static var binary: URL {
+        if let path = ProcessInfo.processInfo.environment["TIDEGATE_BIN"] {
+            return URL(fileURLWithPath: path)
+        }
+        let arguments = CommandLine.arguments
+        let bundle = arguments.firstIndex(of: "--test-bundle-path").map { arguments[$0 + 1] } ?? arguments[0]
+        let beside = URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("tidegate")
+        if FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
+        return packageRoot.appendingPathComponent(".build/debug/tidegate")
+    }
+
+    /// The folder of `Package.swift`.
+    public static let packageRoot = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Ends the server and waits until it is gone.
+    public func stop() {
+        Self.stop([process])
+        Self.running.withLock { $0.removeAll { $0 == process } }
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private static func stopAll() {
+        stop(running.withLock { $0 })
+    }
+
+    private static func stop(_ processes: [Int32]) {
+        for process in processes { kill(process, SIGTERM) }
+        for process in processes {
+            for _ in 0..<200 where kill(process, 0) == 0 {
+                waitpid(process, nil, WNOHANG)
+                usleep(50_000)
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// Runs a program to its end and returns what it printed.
+public enum Shell {
+    /// What a program left behind.
+    public struct Result: Sendable {
+        public let status: Int32
+        public let output: String
+        public let errors: String
+    }
+
+    /// - Parameter input: What the program reads from standard input.
+    @discardableResult
+    public static func run(_ executable: URL, _ arguments: [String], input: Data? = nil) throws -> Result {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        let folder = FileManager.default.temporaryDirectory
+        let outputFile = folder.appendingPathComponent("out-\(UUID().uuidString)")
+        let errorFile = folder.appendingPathComponent("err-\(UUID().uuidString)")
+        let inputFile = folder.appendingPathComponent("in-\(UUID().uuidString)")
+        for file in [outputFile, errorFile] { FileManager.default.createFile(atPath: file.path, contents: nil) }
+        defer { for file in [outputFile, errorFile, inputFile] { try? FileManager.default.removeItem(at: file) } }
+        try (input ?? Data()).write(to: inputFile)
+        process.standardOutput = try FileHandle(forWritingTo: outputFile)
+        process.standardError = try FileHandle(forWritingTo: errorFile)
+        process.standardInput = try FileHandle(forReadingFrom: inputFile)
+        try process.run()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus,
+            output: try String(contentsOf: outputFile, encoding: .utf8),
+            errors: try String(contentsOf: errorFile, encoding: .utf8))
+    }
+
+    /// Runs SQL as an administrator would, in psql; rows come one a line, columns with `|` between.
+    @discardableResult
+    public static func psql(_ database: String, _ statement: String) throws -> String {
+        let result = try run(
+            URL(fileURLWithPath: "/usr/bin/psql"),
+            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", statement])
+        guard result.status == 0 else { throw Failure(message: result.errors) }
+        return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// What psql said on standard error.
+    public struct Failure: Error {
+        public let message: String
+    }
+}
