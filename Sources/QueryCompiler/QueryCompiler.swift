@@ -26,10 +26,12 @@ public struct QueryCompiler: Sendable {
         let decides = condition.isExact && plan.readFilterIsExact
         let order = sortsInSQL ? arguments.sort.flatMap(SortCompiler.compile) : nil
         let sorts = arguments.sort == nil || order != nil
+        let isPoint = Self.isPoint(arguments.filter)
+        let rowOrder = order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
-            select: "SELECT doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), order))",
+            select: "SELECT doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), rowOrder))",
             decidesMatch: decides, sorts: sorts, cuts: decides && sorts, arguments: arguments,
-            isPointRead: Self.isPoint(arguments.filter))
+            isPointRead: isPoint)
     }
 
     /// Rows that a write may have to change, by key, so that each is seen once.
@@ -58,10 +60,12 @@ public struct QueryCompiler: Sendable {
         return "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil)) LIMIT 1"
     }
 
-    /// What a write matches: the caller's filter within the rule filters. Whether the caller may see or change
-    /// the document is decided on each, and refuses the request.
+    /// What a write matches: the caller's filter within the rule filters, among the documents that the caller
+    /// may see. Those hidden from the caller count as absent, so that a refusal never tells of them; whether a
+    /// visible one may be changed is decided on each, and refuses the request. Source: `data-api.md` §6.2.
     func writeCondition(_ filter: Filter) -> Condition {
-        .all([filter, plan.queryFilter].map(filters.compile))
+        let condition = Condition.all([filter, plan.queryFilter, plan.readFilter].map(filters.compile))
+        return plan.readFilterIsExact ? condition : condition.narrowing
     }
 
     static func suffix(_ condition: SQLFragment?, _ order: SQLFragment?) -> SQLFragment {

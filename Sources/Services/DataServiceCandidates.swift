@@ -69,9 +69,9 @@ extension DataCall {
             let (text, shape) = StoredRow.parts(rows, row)
             let document = try StoredForm.read(text, shape: shapes[shape])
             if !decidesMatch {
-                guard try filter.matches(document, context), try plan.queryFilter.matches(document, context) else {
-                    continue
-                }
+                guard try filter.matches(document, context), try plan.queryFilter.matches(document, context),
+                    plan.visible(document) != nil
+                else { continue }
             }
             found.append(
                 WriteCandidate(key: rows.text(row, 0) ?? "", stored: Array(text), shape: shape, document: document))

@@ -11,6 +11,7 @@ extension DataCall {
     func delete(_ filter: Filter, many: Bool) async throws(ServiceError) -> Int {
         guard let layout = try await layout() else { return 0 }
         if let statement = compiler(layout).delete(filter, many: many) {
+            if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 { return 1 }
             let rows = try await run(statement.statement, isPoint: statement.isPointWrite)
             if (rows.int(0, 1) ?? 0) > 0 { throw denied(.delete) }
             return rows.int(0, 2) ?? 0

@@ -30,6 +30,9 @@ extension DataCall {
         guard let layout = try await layout() else { return UpdateResult(matched: 0, modified: 0) }
         do throws(ServiceError) {
             if let statement = compiler(layout).update(arguments, many: many, now: now) {
+                if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
+                    return UpdateResult(matched: 1, modified: 1)
+                }
                 let rows = try await run(statement.statement, isPoint: statement.isPointWrite)
                 let undecided = rows.int(0, 1) ?? 0
                 if (rows.int(0, 2) ?? 0) > 0 { throw denied(.update) }

@@ -49,7 +49,7 @@ extension QueryCompiler {
         }
         let isExact = plan.readFilterIsExact && prefix.rulesAreExact
         return AggregateStatement(
-            statement: prefix.select("doc, shape", from: layout.table), rows: .documents,
+            statement: prefix.select("doc, shape", from: layout.table, ordered: true), rows: .documents,
             decidesMatch: isExact, remaining: Pipeline(stages: Array(remaining)))
     }
 
@@ -153,7 +153,9 @@ private struct PipelinePrefix {
         condition.isExact = condition.isExact && isExact
     }
 
-    func select(_ columns: SQLFragment, from table: SQLIdentifier) -> SQLFragment {
+    /// - Parameter ordered: Whether the rows come in natural order where no stage sorts; a cut needs it, too.
+    func select(_ columns: SQLFragment, from table: SQLIdentifier, ordered: Bool = false) -> SQLFragment {
+        let order = order ?? (ordered || isCut ? SortCompiler.natural : nil)
         var result: SQLFragment =
             "SELECT \(columns) FROM \(table)\(QueryCompiler.suffix(condition.fragment(on: "doc"), order))"
         if let limit { result += " LIMIT \(bind: .int(Int64(limit)))" }

@@ -64,6 +64,9 @@ struct Condition {
         return .sql("NOT coalesce(\(fragment), false)")
     }
 
+    /// The same terms, from which documents may yet drop out.
+    var narrowing: Condition { Condition(terms: terms, isExact: false) }
+
     private var onlyPath: String? {
         var texts: [String] = []
         for term in terms {

@@ -21,8 +21,15 @@ enum SortCompiler {
                 document: "doc", path: key.path.components, descending: !key.ascending)
             keys.append(key.ascending ? "\(text) COLLATE \"C\" ASC" : "\(text) COLLATE \"C\" DESC")
         }
-        return keys.isEmpty ? nil : .joined(keys, separator: ", ")
+        guard !keys.isEmpty else { return nil }
+        // Equal documents keep one order, so that pages by skip and limit neither repeat nor miss one.
+        if !sort.keys.contains(where: { $0.path.components == ["_id"] }) { keys.append("_id ASC") }
+        return .joined(keys, separator: ", ")
     }
+
+    /// The order of documents that nobody sorts: by `_id`, which for the ids that drivers make is the order of
+    /// insertion. A heap has none that lasts: an update moves its row.
+    static let natural: SQLFragment = "_id ASC"
 }
 
 /// The SQLSTATE with which `tidegate.sort_key` says that only the gateway can order a value.

@@ -59,7 +59,9 @@ struct UpdateCompiler {
             result.requireParents(of: path)
             let current = UpdateExpression.current(path)
             result.guards.append("coalesce(jsonb_typeof(\(current)) = 'array', true)")
-            result.replace(path, with: "coalesce(\(current), '[]') || \(bind: .jsonb(elements))")
+            // An array grows with every push, so its document's size is looked at each time.
+            result.replace(
+                path, with: "coalesce(\(current), '[]') || \(bind: .jsonb(elements))", adding: .max / 1024)
             return true
         case .addToSet(let elements):
             return addToSet(elements, at: path, to: &result)
@@ -103,7 +105,8 @@ struct UpdateCompiler {
         let current = UpdateExpression.current(path)
         let chosen = DatabaseFunctions.choose(current, .bind(.jsonb(bytes)), greater: greater)
         result.replace(
-            path, with: "CASE WHEN \(current) IS NULL THEN \(bind: .jsonb(bytes)) ELSE \(chosen) END")
+            path, with: "CASE WHEN \(current) IS NULL THEN \(bind: .jsonb(bytes)) ELSE \(chosen) END",
+            adding: bytes.count)
         return true
     }
 
@@ -129,7 +132,7 @@ struct UpdateCompiler {
             NOT coalesce(\(current) @@ 'exists($[*]."$numberDecimal") || exists($[*]."$numberDouble") \
             || exists($[*]."$symbol")', false)
             """)
-        result.replace(path, with: sum)
+        result.replace(path, with: sum, adding: .max / 1024)
         return true
     }
 }

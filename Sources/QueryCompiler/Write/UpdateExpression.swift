@@ -1,4 +1,5 @@
 import BSON
+import MQL
 import SQL
 
 /// An update as SQL over the row of a document (`doc`, `shape`), grown change by change.
@@ -21,6 +22,19 @@ struct UpdateExpression {
         path.count == 1 ? "doc -> \(bind: .text(path[0]))" : "doc #> \(bind: .textArray(path))"
     }
 
+    /// How many bytes the update can add to a document.
+    private(set) var boundBytes = 0
+
+    /// Whether a filter looks at a field that changes; for all that is known it may, where it has an expression.
+    func touches(_ filter: Filter) -> Bool {
+        switch filter {
+        case .all, .nothing: false
+        case .and(let filters), .or(let filters), .nor(let filters): filters.contains(where: touches)
+        case .field(let path, _): touched.contains { $0.first == path.components.first }
+        case .expression: true
+        }
+    }
+
     /// `{$set: {path: value}}`
     mutating func set(_ value: BSONValue, at path: [String]) -> Bool {
         guard let bytes = StoredText.bytes(value) else { return false }
@@ -34,6 +48,7 @@ struct UpdateExpression {
         } else {
             document = "jsonb_set(\(document), \(bind: .textArray(path)), \(bind: .jsonb(bytes)))"
         }
+        boundBytes += bytes.count
         touched.append(path)
         addStep(ShapeStep(path: path, value: value))
         return true
@@ -52,7 +67,8 @@ struct UpdateExpression {
     }
 
     /// Puts a computed value, without documents inside, at a path.
-    mutating func replace(_ path: [String], with value: SQLFragment) {
+    mutating func replace(_ path: [String], with value: SQLFragment, adding bytes: Int = 64) {
+        boundBytes += bytes
         document = "jsonb_set(\(document), \(bind: .textArray(path)), \(value))"
         touched.append(path)
         addStep(ShapeStep(path: path, value: .null))

@@ -4,6 +4,9 @@ public import SQL
 
 /// An update in one statement: it finds, checks both images, writes, and tells what happened.
 public struct UpdateStatement: Sendable {
+    /// For a write by `_id`, a lighter statement to try first: one row changed means that all is done; none says
+    /// nothing, and nothing was written.
+    public let direct: SQLFragment?
     /// One row: `matched`, `undecided` (documents the gateway has to compute), `denied`, `written`. Nothing is
     /// written unless `undecided` and `denied` are zero.
     public let statement: SQLFragment
@@ -12,6 +15,8 @@ public struct UpdateStatement: Sendable {
 
 /// A deletion in one statement.
 public struct DeleteStatement: Sendable {
+    /// As ``UpdateStatement/direct``.
+    public let direct: SQLFragment?
     /// One row: `matched`, `denied`, `written`. Nothing is deleted unless `denied` is zero.
     public let statement: SQLFragment
     public let isPointWrite: Bool
@@ -28,7 +33,7 @@ extension QueryCompiler {
     ///   - now: Milliseconds since 1970.
     public func update(_ arguments: UpdateArguments, many: Bool, now: Int64) -> UpdateStatement? {
         let condition = writeCondition(arguments.filter)
-        guard condition.isExact, let permission = permission(.update, before: "doc", after: "nd"),
+        guard condition.isExact, let permission = permission(.update, before: .image("doc"), after: { _ in .image("nd") }),
             let change = UpdateCompiler(now: now).compile(arguments.update)
         else { return nil }
         let rows = "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))" as SQLFragment
@@ -36,7 +41,9 @@ extension QueryCompiler {
         let document: SQLFragment =
             change.guards.isEmpty
             ? change.document : "CASE WHEN \(.joined(change.guards, separator: " AND ")) THEN \(change.document) END"
+        let isPoint = Self.isPoint(arguments.filter)
         return UpdateStatement(
+            direct: isPoint ? direct(condition, change, document) : nil,
             statement: """
                 WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
                 n AS MATERIALIZED (SELECT _id, doc, shape, \(document) AS nd, \
@@ -49,25 +56,50 @@ extension QueryCompiler {
                 RETURNING 1) \
                 SELECT count(*), count(*) FILTER (WHERE NOT feasible), \
                 count(*) FILTER (WHERE feasible AND NOT permitted), (SELECT count(*) FROM u) FROM c
-                """, isPointWrite: Self.isPoint(arguments.filter))
+                """, isPointWrite: isPoint)
     }
+
+    /// The update of one row as a plain UPDATE, for documents whose order of keys stays as it is.
+    private func direct(
+        _ condition: Condition, _ change: UpdateExpression, _ document: SQLFragment
+    ) -> SQLFragment? {
+        guard let keepsOrder = change.keepsOrder, change.boundBytes <= Self.directBytes,
+            let permission = permission(
+                .update, before: .rows(layout),
+                after: { filter in change.touches(filter) ? .image("(\(document))") : .rows(layout) })
+        else { return nil }
+        let conditions: [SQLFragment] =
+            [condition.fragment(on: "doc") ?? "true", permission] + keepsOrder
+            + ["(\(document)) IS NOT NULL", change.changed(from: "doc", to: "(\(document))")]
+        return "UPDATE \(layout.table) SET doc = \(document) WHERE \(.joined(conditions, separator: " AND "))"
+    }
+
+    /// More than this is not set without looking at the size of the new document.
+    private static let directBytes = 1 << 16
 
     /// nil: candidates have to be read, judged by the gateway and deleted by key.
     public func delete(_ filter: Filter, many: Bool) -> DeleteStatement? {
         let condition = writeCondition(filter)
-        guard condition.isExact, let permission = permission(.delete, before: "doc", after: "doc") else { return nil }
+        guard condition.isExact, let permission = permission(.delete, before: .image("doc"), after: { _ in .image("doc") }) else { return nil }
         let rows = "SELECT _id, doc FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))" as SQLFragment
+        let isPoint = Self.isPoint(filter)
+        let direct = self.permission(.delete, before: .rows(layout), after: { _ in .rows(layout) }).map { permission in
+            "DELETE FROM \(layout.table) WHERE \(condition.fragment(on: "doc") ?? "true") AND \(permission)" as SQLFragment
+        }
         return DeleteStatement(
+            direct: isPoint ? direct : nil,
             statement: """
                 WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
                 c AS MATERIALIZED (SELECT _id, \(permission) AS permitted FROM t), \
                 d AS (DELETE FROM \(layout.table) w USING c WHERE w._id = c._id \
                 AND NOT EXISTS (SELECT FROM c WHERE NOT permitted) RETURNING 1) \
                 SELECT count(*), count(*) FILTER (WHERE NOT permitted), (SELECT count(*) FROM d) FROM c
-                """, isPointWrite: Self.isPoint(filter))
+                """, isPointWrite: isPoint)
     }
 
-    private func permission(_ kind: WriteKind, before: SQLFragment, after: SQLFragment) -> SQLFragment? {
+    private func permission(
+        _ kind: WriteKind, before: FilterCompiler.Source, after: @escaping (Filter) -> FilterCompiler.Source
+    ) -> SQLFragment? {
         plan.writePredicate(kind).flatMap { WritePredicateCompiler(before: before, after: after).compile($0) }
     }
 

@@ -1,25 +1,29 @@
+import MQL
 import Rules
 import SQL
 
 /// Turns what a rule says of a change into SQL on its two images.
 struct WritePredicateCompiler {
-    let before: SQLFragment
-    let after: SQLFragment
+    /// Where the document before the change is.
+    let before: FilterCompiler.Source
+    /// Where the document after it is, as seen by a filter.
+    let after: (Filter) -> FilterCompiler.Source
 
     /// A condition that is never NULL; nil when SQL cannot decide exactly.
     func compile(_ predicate: WritePredicate) -> SQLFragment? {
         switch predicate {
-        case .before(let filter): exact(FilterCompiler(source: .image(before)).compile(filter), on: before)
-        case .after(let filter): exact(FilterCompiler(source: .image(after)).compile(filter), on: after)
+        case .before(let filter): exact(filter, FilterCompiler(source: before))
+        case .after(let filter): exact(filter, FilterCompiler(source: after(filter)))
         case .and(let predicates): joined(predicates, separator: " AND ", empty: "true")
         case .or(let predicates): joined(predicates, separator: " OR ", empty: "false")
         case .not(let predicate): compile(predicate).map { "(NOT \($0))" }
         }
     }
 
-    private func exact(_ condition: Condition, on document: SQLFragment) -> SQLFragment? {
+    private func exact(_ filter: Filter, _ compiler: FilterCompiler) -> SQLFragment? {
+        let condition = compiler.compile(filter)
         guard condition.isExact else { return nil }
-        return condition.fragment(on: document).map { "coalesce(\($0), false)" } ?? "true"
+        return condition.fragment(on: compiler.document).map { "coalesce(\($0), false)" } ?? "true"
     }
 
     private func joined(
@@ -28,7 +32,8 @@ struct WritePredicateCompiler {
         var fragments: [SQLFragment] = []
         for predicate in predicates {
             guard let fragment = compile(predicate) else { return nil }
-            fragments.append(fragment)
+            // Before and after are often one test, on fields that do not change.
+            if !fragments.contains(fragment) { fragments.append(fragment) }
         }
         return fragments.isEmpty ? empty : "(\(.joined(fragments, separator: separator)))"
     }
