@@ -21,11 +21,15 @@ public struct AppConfiguration: Sendable {
     public let location: String
     /// `GLOBAL` or `LOCAL`; for the `location` answer.
     public let deploymentModel: String
+    /// Values that rules and functions read, by name in order.
     public let values: [ValueDefinition]
     /// Names of all secrets that something refers to, each with the first place.
     public let referencedSecrets: [SecretReference]
+    /// Linked data sources, by name in order.
     public let dataSources: [DataSource]
+    /// Functions, by name in order; not served yet.
     public let functions: [FunctionDefinition]
+    /// Custom HTTPS endpoints; not served yet.
     public let endpoints: [EndpointDefinition]
     /// Nil when the app has no Data API.
     public let dataAPI: DataAPIDefinition?
@@ -33,7 +37,9 @@ public struct AppConfiguration: Sendable {
     public let providers: [String: ProviderConfiguration]
     /// Nil when not enabled.
     public let customUserData: CustomUserDataConfiguration?
+    /// Nil when the app says nothing of sync.
     public let sync: SyncDefinition?
+    /// Triggers, by name in order; they do not run yet.
     public let triggers: [TriggerDefinition]
 
     /// The data source of that name.
@@ -53,6 +59,7 @@ public struct AppConfiguration: Sendable {
 
 /// A secret that something refers to.
 public struct SecretReference: Sendable, Hashable {
+    /// As `tidegate.set_secret` takes it.
     public let name: String
     /// The first place that refers to it.
     public let place: Place

@@ -14,7 +14,9 @@ public struct AppConfigurationParser {
 
     /// Parses and cross-checks a tree.
     ///
-    /// - Parameter knownSecrets: Names of secrets that exist elsewhere, in the database.
+    /// - Parameters:
+    ///   - tree: What was read.
+    ///   - knownSecrets: Names of secrets that exist elsewhere, in the database.
     /// - Returns: The app, nil when there are errors; and every finding in the order of the tree.
     public static func parse(
         _ tree: ConfigurationTree,

@@ -49,7 +49,9 @@ extension ConfigurationTreeReader {
         add(source, named: config.document["name"]?.string ?? folder)
     }
 
-    /// The path names the collection. Characters that no folder can have are percent-encoded in it, which
+    /// The path names the collection.
+    ///
+    /// Characters that no folder can have are percent-encoded in it, which
     /// shows in the fields of the rules.
     private mutating func collectionKey(
         _ database: String,
@@ -110,7 +112,9 @@ extension ConfigurationTreeReader {
         add(source, named: name)
     }
 
-    /// Version 1 keeps rules, schema and relationships of a collection in one file. Its content names the
+    /// Version 1 keeps rules, schema and relationships of a collection in one file.
+    ///
+    /// Its content names the
     /// collection; the file's name may be wrong.
     private mutating func readOldRule(
         _ node: ConfigurationTree.Node,

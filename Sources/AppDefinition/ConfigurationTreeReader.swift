@@ -19,7 +19,9 @@ public struct ConfigurationTreeReader {
         var own = FileTree()
         for (path, content) in files.files where FileTree.isPartOfApp(path) { own.files[path] = content }
         var findings = Findings()
-        guard let location = TreeLocator.locate(own) else {
+        let expanded = TreeLocator.locate(own) == nil ? SavedConfiguration.expand(own, into: &findings) : nil
+        if findings.hasErrors { return (nil, findings) }
+        guard let location = TreeLocator.locate(expanded ?? own) else {
             findings.add(
                 .error,
                 Place(file: TreeLocator.rootFiles[0]),
@@ -28,6 +30,7 @@ public struct ConfigurationTreeReader {
             return (nil, findings)
         }
         var reader = ConfigurationTreeReader(files: location.tree)
+        reader.findings = findings
         guard reader.readRoot(location.rootFile) else { return (nil, reader.findings) }
         reader.readEnvironments()
         reader.readNamed("values", into: \.values, what: "value")

@@ -14,16 +14,23 @@ public struct DataAPIDefinition: Sendable, Hashable {
         case script(source: String)
     }
 
+    /// No version answers.
     public let isDisabled: Bool
     /// `v1`, `beta`; ascending.
     public let versions: [String]
+    /// The form of an answer when the request asks for none.
     public let returnType: ReturnType
+    /// As whom requests run.
     public let identity: Identity
     /// Must hold for the caller and the request, else it is refused; the constant true for no condition.
     public let canEvaluate: RuleExpression
+    /// What a request must prove beside its credentials.
     public let validation: RequestValidation
+    /// A valid credential without a user makes one.
     public let createsUserOnAuth: Bool
+    /// Rules see `%%user.custom_data`.
     public let fetchesCustomUserData: Bool
+    /// Arguments may stand in the log.
     public let logsArguments: Bool
 
     /// Whether a version in the URL is served: `beta` is an older name of `v1`.

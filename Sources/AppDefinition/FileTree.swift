@@ -5,6 +5,7 @@ public struct FileTree: Sendable, Hashable {
     /// Path to content.
     public var files: [String: [UInt8]]
 
+    /// A tree of files.
     public init(files: [String: [UInt8]] = [:]) {
         self.files = files
     }
@@ -12,6 +13,7 @@ public struct FileTree: Sendable, Hashable {
     /// The paths in their order by code point, so that reports and archives are the same each time.
     public var paths: [String] { files.keys.sorted() }
 
+    /// The content of a file; nil when there is none, and setting nil removes it.
     public subscript(path: String) -> [UInt8]? {
         get { files[path] }
         set { files[path] = newValue }

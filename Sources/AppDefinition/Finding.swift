@@ -16,6 +16,7 @@ public struct Finding: Sendable, Hashable {
         case error
     }
 
+    /// What became of it.
     public let outcome: Outcome
     /// The path below the app's root, with slashes.
     public let file: String
@@ -24,6 +25,7 @@ public struct Finding: Sendable, Hashable {
     /// One sentence, safe to print: never a secret's content.
     public let message: String
 
+    /// One line.
     public init(_ outcome: Outcome, file: String, path: String = "", _ message: String) {
         self.outcome = outcome
         self.file = file
@@ -42,17 +44,23 @@ extension Finding: CustomStringConvertible {
 
 /// Collects findings while a tree is read, so that all faults are reported together.
 public struct Findings: Sendable, Hashable {
+    /// In the order in which they were found.
     public private(set) var list: [Finding] = []
 
+    /// Nothing found yet.
     public init() {}
 
+    /// Whether the app cannot be served.
     public var hasErrors: Bool { list.contains { $0.outcome == .error } }
+    /// Those that keep the app from being served.
     public var errors: [Finding] { list.filter { $0.outcome == .error } }
 
+    /// Takes note of one.
     public mutating func add(_ outcome: Finding.Outcome, _ place: Place, _ message: String) {
         list.append(Finding(outcome, file: place.file, path: place.path, message))
     }
 
+    /// Takes over what another part found.
     public mutating func append(contentsOf other: Findings) {
         list.append(contentsOf: other.list)
     }
@@ -60,10 +68,12 @@ public struct Findings: Sendable, Hashable {
 
 /// Where a value of the configuration stands: a file and a JSON path in it.
 public struct Place: Sendable, Hashable {
+    /// The path below the app's root.
     public let file: String
     /// `$.roles[0]`, or empty for the whole file.
     public let path: String
 
+    /// A whole file, or a place in it.
     public init(file: String, path: String = "") {
         self.file = file
         self.path = path

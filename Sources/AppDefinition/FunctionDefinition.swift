@@ -30,13 +30,19 @@ public struct EndpointDefinition: Sendable, Hashable {
     public let route: String
     /// `GET POST PUT PATCH DELETE` or `*`.
     public let httpMethod: String
+    /// The function that answers.
     public let functionName: String
+    /// What a request must prove beside its credentials.
     public let validation: RequestValidation
     /// The function's result is the answer's body.
     public let respondsWithResult: Bool
+    /// The form of an answer when the request asks for none.
     public let returnType: ReturnType
+    /// The function sees the caller's custom data.
     public let fetchesCustomUserData: Bool
+    /// A valid credential without a user makes one.
     public let createsUserOnAuth: Bool
+    /// It does not answer.
     public let isDisabled: Bool
 }
 

@@ -1,16 +1,24 @@
-/// The settings of Device Sync. Kept and checked; sync is not served yet.
+/// The settings of Device Sync.
 ///
-/// Source: `reference/app-config.md` §8.
+/// Kept and checked; sync is not served yet. /// Source: `reference/app-config.md` §8.
 public struct SyncDefinition: Sendable, Hashable {
+    /// The file says `enabled`.
     public let isEnabled: Bool
     /// `flexible` or `partition`.
     public let kind: String
+    /// Devices may change schemas.
     public let developmentMode: Bool
+    /// The data source that syncs.
     public let dataSource: String?
+    /// The database of collections made in development mode.
     public let database: String?
+    /// Fields of all collections that subscriptions may name.
     public let queryableFields: [String]
+    /// The same by collection.
     public let queryableFieldsByCollection: [String: [String]]
+    /// At most one.
     public let indexedQueryableFields: [String]
+    /// Collections that devices only write.
     public let asymmetricCollections: [String]
     /// How long a device may stay away, in days.
     public let maxOfflineDays: Int?

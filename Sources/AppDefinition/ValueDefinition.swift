@@ -9,6 +9,8 @@ public struct ValueDefinition: Sendable, Hashable {
         case secret(name: String)
     }
 
+    /// As `%%values.<name>` spells it.
     public let name: String
+    /// The value, or where it stands.
     public let content: Content
 }

@@ -19,13 +19,16 @@ public final class AppRegistry: Sendable {
     private let observer: Observer?
     private let state = Mutex(State())
 
+    /// A registry without apps; nothing is read yet.
     public init(database: Database, observer: Observer? = nil) {
         store = AppStore(database: database)
         self.database = database
         self.observer = observer
     }
 
-    /// Reads all apps. One whose configuration does not check keeps its old snapshot, if there is one; the
+    /// Reads all apps.
+    ///
+    /// One whose configuration does not check keeps its old snapshot, if there is one; the
     /// reason goes to `tidegate.config_errors`.
     public func load() async throws(ServiceError) {
         let stored = try await store.loadAll()

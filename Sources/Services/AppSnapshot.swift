@@ -13,6 +13,7 @@ public final class AppSnapshot: Sendable {
     public let clientAppID: String
     /// Raised by every change in the database.
     public let version: Int64
+    /// The whole configuration.
     public let definition: AppConfiguration
     /// What of it decides who callers are, secrets included.
     public let accounts: AccountSettings

@@ -14,6 +14,7 @@ extension AppStore {
         /// Values and environments that the tree does not have are removed, too.
         public var removesValues: Bool
 
+        /// Options with their defaults.
         public init(clientAppID: String? = nil, removesValues: Bool = false) {
             self.clientAppID = clientAppID
             self.removesValues = removesValues
@@ -25,6 +26,8 @@ extension AppStore {
     /// - Parameters:
     ///   - tree: What was read; its files go into the tables.
     ///   - app: What ``AppConfigurationParser`` made of it.
+    ///   - options: Where the references leave a choice.
+    /// - Returns: What changed, and what the app lacks.
     /// - Throws: ``ServiceError`` with code `invalidAppDefinition` when the client app id belongs to another app.
     public func `import`(
         _ tree: ConfigurationTree,

@@ -11,8 +11,11 @@ import SQL
 public struct AppStore: Sendable {
     /// An app as it stands in the tables.
     public struct StoredApp: Sendable {
+        /// 24 hexadecimal digits.
         public let id: String
+        /// The id in URLs.
         public let clientAppID: String
+        /// The version that was read.
         public let version: Int64
         /// Its configuration, with secrets; without kept files unless an export asks.
         public let tree: ConfigurationTree
@@ -22,12 +25,15 @@ public struct AppStore: Sendable {
 
     /// What an import did.
     public struct ImportResult: Sendable, Hashable {
+        /// 24 hexadecimal digits.
         public let id: String
+        /// The id in URLs.
         public let clientAppID: String
         /// There was no app of that name.
         public let isNew: Bool
         /// Something is different now.
         public let changed: Bool
+        /// The version that is in the database now.
         public let version: Int64
         /// Referenced secrets that the database lacks.
         public let missingSecrets: [String]
@@ -35,6 +41,7 @@ public struct AppStore: Sendable {
 
     let database: Database
 
+    /// A store on a database that is migrated.
     public init(database: Database) {
         self.database = database
     }
@@ -61,6 +68,7 @@ public struct AppStore: Sendable {
     /// - Parameters:
     ///   - app: Internal id, client app id or name.
     ///   - withAppID: Name the client app id even if the imported tree did not.
+    /// - Returns: The files, secrets never among them.
     /// - Throws: ``ServiceError`` with code `appNotFound`; `invalidAppDefinition` when a row cannot be read.
     public func export(_ app: String, withAppID: Bool = false) async throws(ServiceError) -> FileTree {
         guard let id = try await find(app), let stored = try await load(id: id) else {

@@ -11,6 +11,7 @@ public import Rules
 public struct DataAPIAdmission: Sendable {
     private let app: AppSnapshot
 
+    /// For one snapshot of an app.
     public init(app: AppSnapshot) {
         self.app = app
     }
@@ -22,6 +23,7 @@ public struct DataAPIAdmission: Sendable {
     ///   - secret: The query parameter `secret`.
     ///   - signature: The header `X-Hook-Signature` or `Endpoint-Signature`: `sha256=` and 64 hexadecimal digits.
     ///   - body: The bytes that were signed.
+    /// - Returns: False when the request must be refused.
     public func isValidated(secret: String?, signature: String?, body: [UInt8]) -> Bool {
         switch app.dataAPI?.validation {
         case nil, .some(.none): return true
@@ -48,7 +50,9 @@ public struct DataAPIAdmission: Sendable {
         }
     }
 
-    /// Whether `can_evaluate` holds for a caller and a request. What cannot be decided does not hold.
+    /// Whether `can_evaluate` holds for a caller and a request.
+    ///
+    /// What cannot be decided does not hold.
     public func admits(_ principal: Principal, request: RuleRequest?) -> Bool {
         guard let condition = app.dataAPI?.canEvaluate, condition != .constant(true) else { return true }
         let user: RuleUser? = if case .user(let profile) = principal { RuleUser(profile) } else { nil }

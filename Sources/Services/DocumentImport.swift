@@ -15,12 +15,15 @@ public struct DocumentImport: Sendable {
     public struct BadDocument: Error, Sendable, Hashable {
         /// From 1.
         public let line: Int
+        /// Why, in one sentence.
         public let reason: String
     }
 
     /// What happened.
     public struct Summary: Sendable, Hashable {
+        /// Documents that went in.
         public let inserted: Int
+        /// Documents that were left out.
         public let refused: Int
     }
 
@@ -33,6 +36,7 @@ public struct DocumentImport: Sendable {
         /// Called for each document that is left out.
         public var report: @Sendable (BadDocument) -> Void
 
+        /// Options with their defaults: all or nothing, and silence.
         public init(
             keepsGoing: Bool = false,
             progress: @escaping @Sendable (Int) -> Void = { _ in },
@@ -47,6 +51,7 @@ public struct DocumentImport: Sendable {
     let database: Database
     let data: DataService
 
+    /// An import into a database through its data service.
     public init(database: Database, data: DataService) {
         self.database = database
         self.data = data
@@ -56,7 +61,9 @@ public struct DocumentImport: Sendable {
     ///
     /// - Parameters:
     ///   - namespace: Where to; the collection is made when it is not there.
+    ///   - options: What to do with bad documents, and whom to tell.
     ///   - read: The next bytes, nil at the end. Called on the caller's task.
+    /// - Returns: How many went in.
     /// - Throws: ``ServiceError`` `badRequest` with the line in `details["line"]` for a bad document, unless told to keep
     ///   going; nothing is inserted then.
     public func run(
@@ -131,7 +138,13 @@ struct DocumentImportRun {
         self.options = options
     }
 
-    /// - Parameter insert: Inserts rows up to the first whose key is taken, and says how many.
+    /// Reads to the end.
+    ///
+    /// - Parameters:
+    ///   - read: The next bytes, nil at the end.
+    ///   - insert: Inserts rows up to the first whose key is taken, and says how many.
+    /// - Returns: How many went in.
+    /// - Throws: ``DocumentImport/BadDocument``, and what reading and inserting throw.
     mutating func all(
         _ read: () throws -> [UInt8]?,
         insert: ([NewRow]) async throws -> Int

@@ -1,6 +1,6 @@
-/// Cuts a stream of bytes into documents with their line numbers: one document per line, or the elements of one
-/// JSON array. What a document says is none of its business.
+/// Cuts a stream of bytes into documents with their line numbers.
 ///
+/// One document stands on a line, or the stream is one JSON array; what a document says is not looked at.
 /// Feed ``append(_:)`` as bytes arrive and take pieces from ``next()`` until it answers nil; after the last bytes,
 /// ``finish()`` and take again.
 struct DocumentSplitter {

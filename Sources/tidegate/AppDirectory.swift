@@ -21,7 +21,10 @@ enum AppDirectory {
             if path.hasSuffix(".zip") {
                 throw ServiceError(.invalidAppDefinition, "\(path) is an archive; unpack it first")
             }
-            throw ServiceError(.invalidAppDefinition, "\(path) is not a directory")
+            guard path.hasSuffix(".json"), let content = FileManager.default.contents(atPath: path) else {
+                throw ServiceError(.invalidAppDefinition, "\(path) is not a directory")
+            }
+            return FileTree(files: [URL(fileURLWithPath: path).lastPathComponent: [UInt8](content)])
         }
         var tree = FileTree()
         var size = 0
@@ -68,7 +71,11 @@ enum AppDirectory {
 
     /// Writes a tree into a directory that is made, or empty.
     ///
-    /// - Parameter replace: Files that are there may be replaced.
+    /// - Parameters:
+    ///   - tree: What to write.
+    ///   - path: Where to.
+    ///   - replace: Files that are there may be replaced.
+    /// - Throws: `invalidSetting` when the directory is not empty; what the file system says.
     static func write(_ tree: FileTree, to path: String, replace: Bool) throws {
         let root = URL(fileURLWithPath: path, isDirectory: true)
         let manager = FileManager.default

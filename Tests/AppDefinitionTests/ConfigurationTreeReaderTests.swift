@@ -247,6 +247,38 @@ struct ConfigurationTreeReaderTests {
         #expect(ConfigurationTreeReader.read(tree).findings.errors.map(\.file) == ["functions/f.js"])
     }
 
+    @Test("reads an app that was saved as one object")
+    func readsSavedObject() throws {
+        let saved = """
+            {"name": "shop", "provider_region": "aws-eu-west-1", "environment": "qa",
+             "auth_providers": [{"name": "anon-user", "type": "anon-user", "disabled": false}],
+             "custom_user_data": null, "data_api_config": {"disabled": false, "versions": ["v1"]},
+             "data_sources": [{"name": "m", "type": "mongodb-atlas", "config": {}, "version": 1,
+                "default_rule": {"roles": [{"name": "all", "apply_when": {}}]},
+                "rules": [{"database": "d", "collection": "c", "roles": [{"name": "own", "apply_when": {}}]}]}],
+             "schemas": [{"metadata": {"data_source": "m", "database": "d", "collection": "c"},
+                          "schema": {"title": "C"}, "relationships": {}}],
+             "functions": [{"name": "a/f", "private": true, "source": "exports = () => 1"}],
+             "endpoints": [{"route": "/a", "http_method": "GET", "function_name": "a/f"}],
+             "https_endpoints": [{"name": "http", "type": "http"}],
+             "environments": {"values": {"none": {}, "qa": {"x": 1}}},
+             "values": [{"name": "v", "value": 1, "private": false}], "triggers": [], "sync": {"state": ""}}
+            """
+        let (app, tree, findings) = examine(files(["saved.json": saved]))
+        #expect(findings.errors.isEmpty)
+        let shop = try #require(app)
+        #expect(shop.environmentValues == ["x": 1])
+        #expect(shop.providers["anon-user"] != nil)
+        #expect(shop.dataAPI?.isDisabled == false)
+        #expect(shop.dataSources.first?.defaultRules?.roles.map(\.name) == ["all"])
+        #expect(shop.dataSources.first?.collections.first?.rules?.roles.map(\.name) == ["own"])
+        #expect(shop.dataSources.first?.collections.first?.schema?.title == "C")
+        #expect(shop.functions.map(\.source) == ["exports = () => 1"])
+        #expect(shop.endpoints.count == 1)
+        #expect(shop.values.map(\.name) == ["v"])
+        #expect(tree?.otherFiles.keys.sorted() == ["services/http/config.json"])
+    }
+
     @Test("bears nested objects without end")
     func bearsDepth() {
         let deep = String(repeating: #"{"a":"#, count: 5000) + "1" + String(repeating: "}", count: 5000)
