@@ -42,9 +42,10 @@ struct DatabaseOptions: ParsableArguments {
     /// At the terminal the database's own words help; callers over HTTP never see them.
     private static func explained(_ error: any Error) -> any Error {
         guard let error = error as? ServiceError, let failure = error.postgresFailure else { return error }
+        let hint = failure.sqlState.code == "42P01" ? "; has `tidegate migrate` been run?" : ""
         return ServiceError(
             error.code,
-            "\(error.message): \(failure.message)",
+            "\(error.message): \(failure.message)\(hint)",
             serverCode: error.serverCode,
             details: error.details,
             cause: failure
