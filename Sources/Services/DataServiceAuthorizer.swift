@@ -3,7 +3,6 @@ import BSON
 import Errors
 import MQL
 import Rules
-import Schemas
 
 /// From a caller and an operation to what the caller may do: rules, restricted operators, role resolution.
 struct DataAuthorizer: Sendable {
@@ -19,7 +18,7 @@ struct DataAuthorizer: Sendable {
         }
         try Self.checkOperators(operation.action)
         return try RoleResolver.resolve(
-            rules: rules, schema: context.app.schema(for: namespace),
+            rules: rules, validation: context.app.validation(for: namespace),
             context: RuleContext(
                 user: RuleUser(profile), values: context.app.values, environmentTag: context.app.environmentTag,
                 environmentValues: context.app.environmentValues, request: context.request))
