@@ -16,7 +16,14 @@ struct PromotedFieldCompiler {
         case .compare(let op, let value):
             guard let operand = operand(value) else { return nil }
             if op == .equal, let member = contained(value) {
-                return .sql("(\(field.column) = \(operand) OR \(field.rest) @> \(bind: .jsonb(member)))")
+                var arms: [SQLFragment] = [
+                    "\(field.column) = \(operand)", "\(field.rest) @> \(bind: .jsonb(member))",
+                ]
+                // A symbol equals the string of its text.
+                if case .string(let text) = value, let symbol = contained(.symbol(text)) {
+                    arms.append("\(field.rest) @> \(bind: .jsonb(symbol))")
+                }
+                return .sql("(\(.joined(arms, separator: " OR ")))")
             }
             if field.type == .bool, op != .equal { return nil }
             return either(op.sql("\(field.column)", operand), general, on: document)
