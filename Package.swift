@@ -32,7 +32,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
@@ -55,42 +54,54 @@ let package = Package(
         room("Schemas", ["MQL", "BSON", "Errors"]),
         room("Rules", ["Schemas", "MQL", "BSON", "Errors"]),
         room("QueryCompiler", ["Rules", "MQL", "SQL", "BSON", "Errors"]),
-        room("Accounts", ["SQL", "BSON", "Errors", product("Crypto", "swift-crypto"), product("CryptoExtras", "swift-crypto")]),
+        room(
+            "Accounts",
+            [
+                "SQL", "BSON", "Errors", product("Crypto", "swift-crypto"),
+                product("CryptoExtras", "swift-crypto"),
+            ]
+        ),
         room("AppDefinition", ["Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]),
 
         // Devices
         room("Threading"),
         room(
             "Observability",
-            ["Errors", product("Logging", "swift-log"), product("Metrics", "swift-metrics")]),
+            ["Errors", product("Logging", "swift-log"), product("Metrics", "swift-metrics")]
+        ),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CEpoll"),
         room("Postgres", ["CLibpq", "CEpoll", "SQL", "Threading", "Observability", "Errors"]),
         .target(name: "CMigrations"),
         room(
-            "Migrations", ["CMigrations", "Postgres", "SQL", "Errors", product("Crypto", "swift-crypto")]),
+            "Migrations",
+            ["CMigrations", "Postgres", "SQL", "Errors", product("Crypto", "swift-crypto")]
+        ),
 
         // Services
         room(
             "Services",
             [
-                "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON", "Postgres",
+                "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON",
+                "Postgres",
                 "Observability", "Errors",
                 product("AsyncHTTPClient", "async-http-client"),
-                product("JWTKit", "jwt-kit"),
+                product("CryptoExtras", "swift-crypto"),
                 product("Crypto", "swift-crypto"),
                 product("NIOCore", "swift-nio"),
                 product("NIOHTTP1", "swift-nio"),
                 product("NIOFoundationCompat", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
-            ]),
+            ]
+        ),
 
         // Doors
         .target(name: "COpenAPI"),
         room(
             "HTTPGateway",
             [
-                "COpenAPI", "Services", "AppDefinition", "Accounts", "Rules", "MQL", "BSON", "Observability", "Errors",
+                "COpenAPI", "Services", "AppDefinition", "Accounts", "Rules", "MQL", "BSON", "Observability",
+                "Errors",
                 product("Hummingbird", "hummingbird"),
                 product("HummingbirdTLS", "hummingbird"),
                 product("HummingbirdHTTP2", "hummingbird"),
@@ -98,13 +109,15 @@ let package = Package(
                 product("NIOSSL", "swift-nio-ssl"),
                 product("HTTPTypes", "swift-http-types"),
                 product("Logging", "swift-log"),
-            ]),
+            ]
+        ),
 
         // Command line
         .executableTarget(
             name: "tidegate",
             dependencies: [
-                "HTTPGateway", "Services", "Migrations", "Postgres", "SQL", "AppDefinition", "Accounts", "BSON",
+                "HTTPGateway", "Services", "Migrations", "Postgres", "SQL", "AppDefinition", "Accounts",
+                "BSON",
                 "MQL", "QueryCompiler", "Observability", "Errors",
                 product("Hummingbird", "hummingbird"),
                 product("HummingbirdCore", "hummingbird"),
@@ -120,32 +133,48 @@ let package = Package(
                 product("NIOCore", "swift-nio"),
                 product("NIOSSL", "swift-nio-ssl"),
             ],
-            swiftSettings: settings),
+            swiftSettings: settings
+        ),
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["Postgres", "Migrations", "SQL", "BSON", "Errors"],
-            path: "Tests/TestSupport", swiftSettings: settings),
+            name: "TestSupport",
+            dependencies: ["Postgres", "Migrations", "SQL", "BSON", "Errors"],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
         tests("BSONTests", ["BSON", "Errors"]),
         tests("SQLTests", ["SQL", "Errors"]),
         tests("MQLTests", ["MQL", "BSON", "Errors"]),
         tests("SchemasTests", ["Schemas", "MQL", "BSON", "Errors"]),
         tests("RulesTests", ["Rules", "Schemas", "MQL", "BSON", "Errors"]),
         tests("QueryCompilerTests", ["QueryCompiler", "Rules", "MQL", "SQL", "BSON", "Postgres", "Errors"]),
-        tests("AccountsTests", ["Accounts", "SQL", "BSON", "Errors"]),
-        tests("AppDefinitionTests", ["AppDefinition", "Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]),
+        tests(
+            "AccountsTests",
+            [
+                "Accounts", "SQL", "BSON", "Errors", product("Crypto", "swift-crypto"),
+                product("CryptoExtras", "swift-crypto"),
+            ]
+        ),
+        tests(
+            "AppDefinitionTests",
+            ["AppDefinition", "Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]
+        ),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
         tests("MigrationsTests", ["Migrations", "Postgres", "SQL", "Errors"]),
         tests(
             "ServicesTests",
             [
-                "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON",
+                "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL",
+                "BSON",
                 "Postgres", "Migrations", "Observability", "Errors", product("Crypto", "swift-crypto"),
-                product("JWTKit", "jwt-kit"),
-            ]),
+                product("CryptoExtras", "swift-crypto"),
+            ]
+        ),
         tests(
             "ConformanceTests",
-            ["HTTPGateway", "tidegate", "MQL", "QueryCompiler", "Rules", "Schemas", "BSON", "Errors"]),
+            ["HTTPGateway", "tidegate", "MQL", "QueryCompiler", "Rules", "Schemas", "BSON", "Errors"]
+        ),
         tests("IntegrationTests", ["BSON", "Errors", "tidegate", product("Crypto", "swift-crypto")]),
     ],
     swiftLanguageModes: [.v6]

@@ -57,7 +57,7 @@ extension BSONValue {
 
 extension BSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral,
-    ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+    ExpressibleByDictionaryLiteral
 {
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
@@ -75,6 +75,4 @@ extension BSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
     public init(dictionaryLiteral elements: (String, BSONValue)...) {
         self = .document(BSONDocument(elements.map { BSONDocument.Field(key: $0, value: $1) }))
     }
-    /// Null.
-    public init(nilLiteral: ()) { self = .null }
 }

@@ -12,8 +12,11 @@ public struct ServiceError: Error, Sendable {
     public let cause: (any Error)?
 
     public init(
-        _ code: ErrorCode, _ message: String, serverCode: ServerErrorCode? = nil,
-        details: [String: String] = [:], cause: (any Error)? = nil
+        _ code: ErrorCode,
+        _ message: String,
+        serverCode: ServerErrorCode? = nil,
+        details: [String: String] = [:],
+        cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
@@ -24,7 +27,9 @@ public struct ServiceError: Error, Sendable {
 
     /// An error as MongoDB itself would raise it: `MongoDBError` with the server's number.
     public static func mongo(
-        _ serverCode: ServerErrorCode, _ message: String, details: [String: String] = [:]
+        _ serverCode: ServerErrorCode,
+        _ message: String,
+        details: [String: String] = [:]
     ) -> ServiceError {
         ServiceError(.mongoDBError, message, serverCode: serverCode, details: details)
     }

@@ -9,7 +9,10 @@ struct DocumentRoutes {
             let text = ByteBuffer(bytes: UnsafeBufferPointer(start: document.text, count: document.length))
             router.get("/openapi/\(String(cString: name))") { _, _ in
                 Response(
-                    status: .ok, headers: [.contentType: "application/yaml"], body: .init(byteBuffer: text))
+                    status: .ok,
+                    headers: [.contentType: "application/yaml"],
+                    body: .init(byteBuffer: text)
+                )
             }
         }
     }

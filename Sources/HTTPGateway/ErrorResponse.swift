@@ -1,8 +1,10 @@
+import Accounts
 import BSON
 import Errors
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Services
 
 /// Renders a ``ServiceError`` as the body that the clients know:
 /// `{"error": …, "error_code": …, "link": …}`, always `application/json` and nothing behind it,
@@ -22,16 +24,16 @@ struct ErrorResponse {
     }
 
     /// A denied insert, update or delete answers 400 although its code says 403 elsewhere
-    /// (rules.md §13.2); the service marks it.
+    /// (rules.md §13.2).
     private var status: HTTPResponse.Status {
-        if error.code == .noMatchingRuleFound, error.message.hasSuffix("not permitted") { return .badRequest }
+        if error.cause is WriteDenial { return .badRequest }
         return error.code.status
     }
 
     private var body: [UInt8] {
         var document = BSONDocument()
         document.append("error", .string(error.message))
-        if !error.code.isBare {
+        if !error.code.isBare, !AccountFailure.omitsCode(error) {
             document.append("error_code", .string(error.code.rawValue))
             if let serverCode = error.serverCode {
                 document.append("code", .int32(Int32(clamping: serverCode.number)))

@@ -1,7 +1,7 @@
 import AppDefinition
 import BSON
-import Glibc
 import Errors
+import Glibc
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -23,7 +23,9 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
         let appID = Self.appID(in: request.uri.path)
         let origin = request.headers[.origin]
         let policy = CORSPolicy(
-            allowedOrigins: appID.flatMap { apps.app(clientAppID: $0) }?.definition.allowedRequestOrigins ?? [])
+            allowedOrigins: appID.flatMap { apps.app(clientAppID: $0) }?.definition.allowedRequestOrigins
+                ?? []
+        )
 
         var response: Response
         if !policy.admits(origin) {
@@ -39,8 +41,13 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
         response.headers[.requestID] = context.requestID
         observer.record(
             .requestFinished(
-                method: request.method.rawValue, route: context.coreContext.endpointPath.value ?? "none",
-                status: response.status.code, duration: ContinuousClock.now - start, requestID: context.requestID))
+                method: request.method.rawValue,
+                route: context.coreContext.endpointPath.value ?? "none",
+                status: response.status.code,
+                duration: ContinuousClock.now - start,
+                requestID: context.requestID
+            )
+        )
         return response
     }
 

@@ -19,9 +19,12 @@ public struct GatewaySettings: Sendable {
     public var trustedProxies: Set<String>
 
     public init(
-        maxBodyBytes: Int = 18 * 1024 * 1024, bodyTimeout: Duration = .seconds(30),
-        requestTimeout: Duration = .seconds(300), insertStatus: InsertStatus = .created,
-        publicURL: String? = nil, trustedProxies: Set<String> = []
+        maxBodyBytes: Int = 18 * 1024 * 1024,
+        bodyTimeout: Duration = .seconds(30),
+        requestTimeout: Duration = .seconds(300),
+        insertStatus: InsertStatus = .created,
+        publicURL: String? = nil,
+        trustedProxies: Set<String> = []
     ) {
         self.maxBodyBytes = maxBodyBytes
         self.bodyTimeout = bodyTimeout

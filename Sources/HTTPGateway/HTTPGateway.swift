@@ -15,8 +15,12 @@ public struct HTTPGateway: Sendable {
 
     /// - Parameter health: Answers whether the database can be reached; asked at most once a second.
     public init(
-        apps: AppRegistry, accounts: AccountService, data: DataService, settings: GatewaySettings,
-        observer: Observer, requestIDs: ObjectIDGenerator,
+        apps: AppRegistry,
+        accounts: AccountService,
+        data: DataService,
+        settings: GatewaySettings,
+        observer: Observer,
+        requestIDs: ObjectIDGenerator,
         health: @escaping @Sendable () async -> Bool
     ) {
         self.apps = apps
@@ -38,6 +42,10 @@ public struct HTTPGateway: Sendable {
         DocumentRoutes().add(to: router)
         HealthRoutes(check: health).add(to: router)
         return GatewayResponder(
-            inner: router.buildResponder(), apps: apps, requestIDs: requestIDs, observer: observer)
+            inner: router.buildResponder(),
+            apps: apps,
+            requestIDs: requestIDs,
+            observer: observer
+        )
     }
 }

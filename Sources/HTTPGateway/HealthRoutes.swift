@@ -34,16 +34,20 @@ struct HealthRoutes {
     func add(to router: Router<GatewayContext>) {
         router.get("/health") { _, _ in
             Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: .init(byteBuffer: ByteBuffer(string: #"{"status":"ok"}"#)))
+                status: .ok,
+                headers: [.contentType: "application/json"],
+                body: .init(byteBuffer: ByteBuffer(string: #"{"status":"ok"}"#))
+            )
         }
         router.get("/ready") { _, _ in
             guard await check.isReady() else {
                 throw ServiceError(.maintenanceInProgress, "the database does not answer")
             }
             return Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: .init(byteBuffer: ByteBuffer(string: #"{"status":"ready"}"#)))
+                status: .ok,
+                headers: [.contentType: "application/json"],
+                body: .init(byteBuffer: ByteBuffer(string: #"{"status":"ready"}"#))
+            )
         }
     }
 }

@@ -35,6 +35,9 @@ struct RequestBodyReader {
 
     private var tooLarge: ServiceError {
         ServiceError(
-            .readSizeLimitExceeded, "request body too large", details: ["maxBodyBytes": "\(maxBytes)"])
+            .readSizeLimitExceeded,
+            "request body too large",
+            details: ["maxBodyBytes": "\(maxBytes)"]
+        )
     }
 }

@@ -23,7 +23,8 @@ struct RequestFacts {
             remoteIPAddress: client,
             referrer: headers[.referer],
             userAgent: headers[.userAgent],
-            webhookUrl: request.uri.path)
+            webhookUrl: request.uri.path
+        )
         let scheme = (fromProxy ? headers[.forwardedProto] : nil) ?? request.head.scheme ?? "http"
         let host = (fromProxy ? headers[.forwardedHost] : nil) ?? request.head.authority ?? "localhost"
         origin = "\(scheme)://\(host)"

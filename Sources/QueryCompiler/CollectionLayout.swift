@@ -31,7 +31,12 @@ public struct CollectionLayout: Sendable, Hashable {
             else { continue }
             fields.append(
                 PromotedField(
-                    path: FieldPath(path), type: type, column: SQLIdentifier(column), rest: SQLIdentifier(rest)))
+                    path: FieldPath(path),
+                    type: type,
+                    column: SQLIdentifier(column),
+                    rest: SQLIdentifier(rest)
+                )
+            )
         }
         self.promoted = fields
     }

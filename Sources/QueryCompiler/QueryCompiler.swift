@@ -22,16 +22,23 @@ public struct QueryCompiler: Sendable {
 
     /// Reads documents for a caller: filter, rule filters and readable documents in one statement.
     public func find(_ arguments: FindArguments, sortsInSQL: Bool = true) -> FindStatement {
-        let condition = Condition.all([arguments.filter, plan.queryFilter, plan.readFilter].map(filters.compile))
+        let condition = Condition.all(
+            [arguments.filter, plan.queryFilter, plan.readFilter].map(filters.compile)
+        )
         let decides = condition.isExact && plan.readFilterIsExact
         let order = sortsInSQL ? arguments.sort.flatMap(SortCompiler.compile) : nil
         let sorts = arguments.sort == nil || order != nil
         let isPoint = Self.isPoint(arguments.filter)
         let rowOrder = order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
-            select: "SELECT doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), rowOrder))",
-            decidesMatch: decides, sorts: sorts, cuts: decides && sorts, arguments: arguments,
-            isPointRead: isPoint)
+            select:
+                "SELECT doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), rowOrder))",
+            decidesMatch: decides,
+            sorts: sorts,
+            cuts: decides && sorts,
+            arguments: arguments,
+            isPointRead: isPoint
+        )
     }
 
     /// Rows that a write may have to change, by key, so that each is seen once.
@@ -41,7 +48,10 @@ public struct QueryCompiler: Sendable {
     ///   - limit: At most this many.
     ///   - locks: Whether other writers wait until the transaction ends.
     public func candidates(
-        _ filter: Filter, after: String?, limit: Int, locks: Bool
+        _ filter: Filter,
+        after: String?,
+        limit: Int,
+        locks: Bool
     ) -> (statement: SQLFragment, decidesMatch: Bool) {
         let condition = writeCondition(filter)
         var parts = condition.fragment(on: "doc").map { [$0] } ?? []
@@ -57,7 +67,8 @@ public struct QueryCompiler: Sendable {
     public func candidate(_ filter: Filter) -> SQLFragment? {
         let condition = writeCondition(filter)
         guard condition.isExact else { return nil }
-        return "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil)) LIMIT 1"
+        return
+            "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil)) LIMIT 1"
     }
 
     /// What a write matches: the caller's filter within the rule filters, among the documents that the caller

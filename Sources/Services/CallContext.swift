@@ -13,8 +13,11 @@ public struct CallContext: Sendable {
     public let requestID: String
 
     public init(
-        app: AppSnapshot, principal: Principal, request: RuleRequest?,
-        deadline: ContinuousClock.Instant, requestID: String
+        app: AppSnapshot,
+        principal: Principal,
+        request: RuleRequest?,
+        deadline: ContinuousClock.Instant,
+        requestID: String
     ) {
         self.app = app
         self.principal = principal

@@ -37,7 +37,9 @@ public final class CollectionCatalog: Sendable {
 
     /// The layout of a collection; nil when there is no such collection. Never makes one.
     public func layout(
-        database name: String, collection: String, deadline: ContinuousClock.Instant
+        database name: String,
+        collection: String,
+        deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> CollectionLayout? {
         let address = Address(database: Array(name.utf8), collection: Array(collection.utf8))
         let (known, generation) = state.withLock { ($0.layouts[address], $0.generation) }
@@ -46,12 +48,19 @@ public final class CollectionCatalog: Sendable {
             """
             SELECT id, schema_name, table_name, promoted FROM tidegate.collections \
             WHERE database = \(bind: .text(name)) AND collection = \(bind: .text(collection))
-            """, plan: .automatic, deadline: deadline)
+            """,
+            plan: .automatic,
+            deadline: deadline
+        )
         guard rows.rowCount > 0, let id = rows.int(0, 0).flatMap({ Int32(exactly: $0) }),
             let schema = rows.text(0, 1), let table = rows.text(0, 2)
         else { return nil }
         let layout = try CollectionLayout(
-            id: id, schema: schema, name: table, promoted: Array(rows.slice(0, 3) ?? []))
+            id: id,
+            schema: schema,
+            name: table,
+            promoted: Array(rows.slice(0, 3) ?? [])
+        )
         state.withLock { state in
             guard state.generation == generation, state.layouts.count < Self.rememberedLayouts else { return }
             state.layouts[address] = layout
@@ -63,14 +72,21 @@ public final class CollectionCatalog: Sendable {
     ///
     /// - Throws: ``ServiceError`` InvalidNamespace (73) for names that MongoDB refuses as well.
     public func ensure(
-        database name: String, collection: String, deadline: ContinuousClock.Instant
+        database name: String,
+        collection: String,
+        deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> CollectionLayout {
-        if let layout = try await layout(database: name, collection: collection, deadline: deadline) { return layout }
+        if let layout = try await layout(database: name, collection: collection, deadline: deadline) {
+            return layout
+        }
         try Self.check(database: name, collection: collection)
         _ = try await database.run(
             "SELECT tidegate.ensure_collection(\(bind: .text(name)), \(bind: .text(collection)))",
-            deadline: deadline)
-        if let layout = try await layout(database: name, collection: collection, deadline: deadline) { return layout }
+            deadline: deadline
+        )
+        if let layout = try await layout(database: name, collection: collection, deadline: deadline) {
+            return layout
+        }
         throw ServiceError(.internalServerError, "the collection was removed at this moment")
     }
 
@@ -84,12 +100,14 @@ public final class CollectionCatalog: Sendable {
 
     /// Names as MongoDB takes them: `reference/mql.md` has no table of them, so the server's own rules.
     private static func check(database: String, collection: String) throws(ServiceError) {
-        let isDatabase = !database.isEmpty && database.utf8.count <= 63
+        let isDatabase =
+            !database.isEmpty && database.utf8.count <= 63
             && !database.utf8.contains { #"/\. "$"#.utf8.contains($0) || $0 == 0 }
         guard isDatabase else {
             throw .mongo(73, "Invalid namespace specified '\(database).\(collection)'")
         }
-        let isCollection = !collection.isEmpty && collection.utf8.count <= 235
+        let isCollection =
+            !collection.isEmpty && collection.utf8.count <= 235
             && !collection.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "$") }
             && collection.utf8.first != UInt8(ascii: ".")
         guard isCollection else {

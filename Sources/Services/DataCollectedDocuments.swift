@@ -35,7 +35,8 @@ struct CollectedDocuments {
         guard heldBytes <= Self.memoryLimit else {
             throw .mongo(
                 .exceededMemoryLimit,
-                "Sort exceeded memory limit of \(Self.memoryLimit) bytes, but did not opt in to external sorting.")
+                "Sort exceeded memory limit of \(Self.memoryLimit) bytes, but did not opt in to external sorting."
+            )
         }
         return true
     }

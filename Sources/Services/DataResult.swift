@@ -16,7 +16,8 @@ public enum DataResult: Sendable {
 
     /// Appends the documents' text: separated by commas for many, `null` where `findOne` found none; nothing for
     /// results without documents.
-    public func encodeDocuments(as form: StoredForm.OutputForm, into out: inout [UInt8]) throws(ServiceError) {
+    public func encodeDocuments(as form: StoredForm.OutputForm, into out: inout [UInt8]) throws(ServiceError)
+    {
         switch self {
         case .documents(let documents): try documents.encode(as: form, into: &out)
         case .document(let document):

@@ -20,7 +20,9 @@ public final class DataService: Sendable {
 
     /// - Parameter now: Milliseconds since 1970.
     public init(
-        database: Database, catalog: CollectionCatalog, ids: ObjectIDGenerator,
+        database: Database,
+        catalog: CollectionCatalog,
+        ids: ObjectIDGenerator,
         now: @escaping @Sendable () -> Int64
     ) {
         self.database = database
@@ -36,7 +38,8 @@ public final class DataService: Sendable {
     ///   namespace without rules, `invalidParameter` for an operator that users may not use; a denied write with
     ///   ``WriteDenial`` as its cause; `mongoDBError` with MongoDB's number for what MongoDB refuses.
     public func perform(
-        _ operation: DataOperation, _ context: CallContext
+        _ operation: DataOperation,
+        _ context: CallContext
     ) async throws(ServiceError) -> DataResult {
         let plan = try authorizer.authorize(operation, context)
         return try await perform(operation, plan: plan, deadline: context.deadline)
@@ -44,15 +47,24 @@ public final class DataService: Sendable {
 
     /// As ``perform(_:_:)`` for a caller whose permissions are known already; the sync bridge keeps a plan per session.
     func perform(
-        _ operation: DataOperation, plan: AccessPlan, deadline: ContinuousClock.Instant
+        _ operation: DataOperation,
+        plan: AccessPlan,
+        deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> DataResult {
         let call = DataCall(
-            service: self, namespace: operation.namespace, plan: plan, deadline: deadline, now: now())
+            service: self,
+            namespace: operation.namespace,
+            plan: plan,
+            deadline: deadline,
+            now: now()
+        )
         do {
             return try await call.execute(operation.action)
         } catch {
             // A column or table that went while its layout was remembered.
-            guard let state = error.postgresFailure?.sqlState, state == .undefinedTable || state == .undefinedColumn else {
+            guard let state = error.postgresFailure?.sqlState,
+                state == .undefinedTable || state == .undefinedColumn
+            else {
                 throw error
             }
             catalog.forgetAll()

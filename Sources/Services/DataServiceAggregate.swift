@@ -15,14 +15,15 @@ extension DataCall {
         let compiler = compiler(layout)
         do {
             if let result = try await aggregate(compiler.aggregate(pipeline), layout) { return result }
-        } catch where error.postgresFailure?.sqlState == .cannotSort {
+        } catch  where error.postgresFailure?.sqlState == .cannotSort {
         }
         return try await aggregate(compiler.aggregate(pipeline, pushesDown: false), layout) ?? .none
     }
 
     /// - Returns: nil where the groups have keys that SQL cannot tell apart as BSON does.
     private func aggregate(
-        _ statement: AggregateStatement, _ layout: CollectionLayout
+        _ statement: AggregateStatement,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> ResultDocuments? {
         let input: [BSONDocument]
         switch statement.rows {
@@ -31,7 +32,11 @@ extension DataCall {
                 plan.queryProjection == nil
             {
                 let rows = try await run(statement.statement, isPoint: false)
-                let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
+                let shapes = try await service.shapes.shapes(
+                    of: rows,
+                    collection: layout.id,
+                    deadline: deadline
+                )
                 return ResultDocuments(rows, shapes: shapes)
             }
             input = try await visibleDocuments(statement, layout)
@@ -48,7 +53,8 @@ extension DataCall {
     }
 
     private func visibleDocuments(
-        _ statement: AggregateStatement, _ layout: CollectionLayout
+        _ statement: AggregateStatement,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> [BSONDocument] {
         let context = evaluation()
         let plan = plan
@@ -59,13 +65,16 @@ extension DataCall {
                 guard try plan.queryFilter.matches(document, context) else { return true }
             }
             guard var seen = plan.visible(document) else { return true }
-            if let projection = plan.queryProjection { seen = try projection.apply(seen, filter: nil, context) }
+            if let projection = plan.queryProjection {
+                seen = try projection.apply(seen, filter: nil, context)
+            }
             documents.append(seen)
             heldBytes += bytes
             guard heldBytes <= Pipeline.standardMemoryLimit else {
                 throw .mongo(
                     .exceededMemoryLimit,
-                    "Exceeded memory limit of \(Pipeline.standardMemoryLimit) bytes: the pipeline's input is too large")
+                    "Exceeded memory limit of \(Pipeline.standardMemoryLimit) bytes: the pipeline's input is too large"
+                )
             }
             return true
         }
@@ -74,14 +83,16 @@ extension DataCall {
 
     /// Merges groups whose keys are one in BSON: `null` and missing, `1` and `Decimal("1")`.
     private static func groups(
-        _ rows: ResultSet, _ fields: [AggregateStatement.GroupField]
+        _ rows: ResultSet,
+        _ fields: [AggregateStatement.GroupField]
     ) throws(ServiceError) -> [BSONDocument]? {
         var order: [BSONKey] = []
         var counts: [BSONKey: Int] = [:]
         for row in 0..<rows.rowCount {
-            let value: BSONValue = try rows.slice(row, 0).map { slice throws(ServiceError) in
-                try StoredForm.readValue(slice)
-            } ?? .null
+            let value: BSONValue =
+                try rows.slice(row, 0).map { slice throws(ServiceError) in
+                    try StoredForm.readValue(slice)
+                } ?? .null
             guard !value.hasKeys else { return nil }
             let key = BSONKey(value.isNullish ? .null : value)
             if counts[key] == nil { order.append(key) }

@@ -18,10 +18,16 @@ struct DataAuthorizer: Sendable {
         }
         try Self.checkOperators(operation.action)
         return try RoleResolver.resolve(
-            rules: rules, validation: context.app.validation(for: namespace),
+            rules: rules,
+            validation: context.app.validation(for: namespace),
             context: RuleContext(
-                user: RuleUser(profile), values: context.app.values, environmentTag: context.app.environmentTag,
-                environmentValues: context.app.environmentValues, request: context.request))
+                user: RuleUser(profile),
+                values: context.app.values,
+                environmentTag: context.app.environmentTag,
+                environmentValues: context.app.environmentValues,
+                request: context.request
+            )
+        )
     }
 
     /// Refuses what users may not use. Source: `reference/rules.md` §16.
@@ -46,7 +52,11 @@ extension RuleUser {
     /// The caller as rules see it.
     init(_ profile: UserProfile) {
         self.init(
-            id: profile.id, type: profile.kind.rawValue, data: profile.data, customData: profile.customData,
-            identities: profile.identities.map { Identity(id: $0.id, providerType: $0.providerType) })
+            id: profile.id,
+            type: profile.kind.rawValue,
+            data: profile.data,
+            customData: profile.customData,
+            identities: profile.identities.map { Identity(id: $0.id, providerType: $0.providerType) }
+        )
     }
 }

@@ -33,7 +33,9 @@ struct DataCall: Sendable {
     func evaluation() -> EvaluationContext {
         let deadline = deadline
         return EvaluationContext(
-            now: now, meter: EvaluationMeter(shouldStop: { ContinuousClock.now > deadline || Task.isCancelled }))
+            now: now,
+            meter: EvaluationMeter(shouldStop: { ContinuousClock.now > deadline || Task.isCancelled })
+        )
     }
 
     func compiler(_ layout: CollectionLayout) -> QueryCompiler {
@@ -43,7 +45,10 @@ struct DataCall: Sendable {
     /// The layout, nil for a collection that is not there: reading makes none.
     func layout() async throws(ServiceError) -> CollectionLayout? {
         try await service.catalog.layout(
-            database: namespace.database, collection: namespace.collection, deadline: deadline)
+            database: namespace.database,
+            collection: namespace.collection,
+            deadline: deadline
+        )
     }
 
     func run(_ statement: SQLFragment, isPoint: Bool) async throws(ServiceError) -> ResultSet {
@@ -70,8 +75,10 @@ struct DataCall: Sendable {
     /// The error of a write that rules or schema refuse.
     func error(_ denial: Denial) -> ServiceError {
         ServiceError(
-            denial.isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound, denial.message,
-            cause: WriteDenial(namespace: namespace.name, role: denial.role, reason: denial.reason))
+            denial.isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound,
+            denial.message,
+            cause: WriteDenial(namespace: namespace.name, role: denial.role, reason: denial.reason)
+        )
     }
 
     /// The error of a write that SQL refused by the same rules.

@@ -15,7 +15,8 @@ enum WriteCandidates {
     static let conflict = ServiceError.mongo(
         .writeConflict,
         "WriteConflict error: this operation conflicted with another operation. "
-            + "Please retry your operation or multi-document transaction.")
+            + "Please retry your operation or multi-document transaction."
+    )
 }
 
 /// A document that a write matched.
@@ -29,17 +30,29 @@ struct WriteCandidate {
 
 extension DataCall {
     /// The first document that a write matches.
-    func candidate(_ filter: Filter, _ layout: CollectionLayout) async throws(ServiceError) -> WriteCandidate? {
+    func candidate(_ filter: Filter, _ layout: CollectionLayout) async throws(ServiceError) -> WriteCandidate?
+    {
         let first = compiler(layout).candidate(filter)
         if let statement = first {
-            return try await read(try await run(statement, isPoint: false), filter, layout, decidesMatch: true).first
+            return try await read(
+                try await run(statement, isPoint: false),
+                filter,
+                layout,
+                decidesMatch: true
+            ).first
         }
         var last: String?
         while true {
             let (statement, decidesMatch) = compiler(layout).candidates(
-                filter, after: last, limit: WriteCandidates.pageRows, locks: false)
+                filter,
+                after: last,
+                limit: WriteCandidates.pageRows,
+                locks: false
+            )
             let rows = try await run(statement, isPoint: false)
-            if let found = try await read(rows, filter, layout, decidesMatch: decidesMatch).first { return found }
+            if let found = try await read(rows, filter, layout, decidesMatch: decidesMatch).first {
+                return found
+            }
             guard rows.rowCount == WriteCandidates.pageRows else { return nil }
             last = rows.text(rows.rowCount - 1, 0)
         }
@@ -49,10 +62,17 @@ extension DataCall {
     ///
     /// - Returns: The documents, and the key beyond which the next page begins; nil after the last page.
     func candidates(
-        _ filter: Filter, _ layout: CollectionLayout, after: String?, in transaction: Transaction
+        _ filter: Filter,
+        _ layout: CollectionLayout,
+        after: String?,
+        in transaction: Transaction
     ) async throws(ServiceError) -> (matching: [WriteCandidate], next: String?) {
         let (statement, decidesMatch) = compiler(layout).candidates(
-            filter, after: after, limit: WriteCandidates.pageRows, locks: true)
+            filter,
+            after: after,
+            limit: WriteCandidates.pageRows,
+            locks: true
+        )
         let rows = try await transaction.run(statement)
         let matching = try await read(rows, filter, layout, decidesMatch: decidesMatch)
         let isLast = rows.rowCount < WriteCandidates.pageRows
@@ -60,7 +80,10 @@ extension DataCall {
     }
 
     private func read(
-        _ rows: ResultSet, _ filter: Filter, _ layout: CollectionLayout, decidesMatch: Bool
+        _ rows: ResultSet,
+        _ filter: Filter,
+        _ layout: CollectionLayout,
+        decidesMatch: Bool
     ) async throws(ServiceError) -> [WriteCandidate] {
         let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
         let context = evaluation()
@@ -74,7 +97,13 @@ extension DataCall {
                 else { continue }
             }
             found.append(
-                WriteCandidate(key: rows.text(row, 0) ?? "", stored: Array(text), shape: shape, document: document))
+                WriteCandidate(
+                    key: rows.text(row, 0) ?? "",
+                    stored: Array(text),
+                    shape: shape,
+                    document: document
+                )
+            )
         }
         return found
     }

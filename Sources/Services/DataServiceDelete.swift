@@ -11,7 +11,9 @@ extension DataCall {
     func delete(_ filter: Filter, many: Bool) async throws(ServiceError) -> Int {
         guard let layout = try await layout() else { return 0 }
         if let statement = compiler(layout).delete(filter, many: many) {
-            if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 { return 1 }
+            if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
+                return 1
+            }
             let rows = try await run(statement.statement, isPoint: statement.isPointWrite)
             if (rows.int(0, 1) ?? 0) > 0 { throw denied(.delete) }
             return rows.int(0, 2) ?? 0
@@ -22,8 +24,13 @@ extension DataCall {
     private func deleteOne(_ filter: Filter, _ layout: CollectionLayout) async throws(ServiceError) -> Int {
         for _ in 0..<WriteCandidates.attempts {
             guard let found = try await candidate(filter, layout) else { return 0 }
-            if let denial = plan.denial(of: .delete, before: found.document, after: nil) { throw error(denial) }
-            let done = try await run(compiler(layout).delete(key: found.key, document: found.stored), isPoint: true)
+            if let denial = plan.denial(of: .delete, before: found.document, after: nil) {
+                throw error(denial)
+            }
+            let done = try await run(
+                compiler(layout).delete(key: found.key, document: found.stored),
+                isPoint: true
+            )
             if done.affectedRows > 0 { return 1 }
         }
         throw WriteCandidates.conflict
@@ -38,10 +45,14 @@ extension DataCall {
                 let page = try await candidates(filter, layout, after: last, in: transaction)
                 var keys: [String] = []
                 for found in page.matching {
-                    if let denial = plan.denial(of: .delete, before: found.document, after: nil) { throw error(denial) }
+                    if let denial = plan.denial(of: .delete, before: found.document, after: nil) {
+                        throw error(denial)
+                    }
                     keys.append(found.key)
                 }
-                if !keys.isEmpty { deleted += try await transaction.run(compiler.delete(keys: keys)).affectedRows }
+                if !keys.isEmpty {
+                    deleted += try await transaction.run(compiler.delete(keys: keys)).affectedRows
+                }
                 guard let next = page.next else { return deleted }
                 last = next
             }

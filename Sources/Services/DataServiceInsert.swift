@@ -33,7 +33,9 @@ extension DataCall {
         var prepared: [(document: BSONDocument, id: BSONValue)] = []
         for document in documents {
             let entry = self.prepared(document)
-            if let denial = plan.denial(of: .insert, before: nil, after: entry.document) { throw error(denial) }
+            if let denial = plan.denial(of: .insert, before: nil, after: entry.document) {
+                throw error(denial)
+            }
             prepared.append(entry)
         }
         let keys = try prepared.map { entry throws(ServiceError) in try TypedKey.text(entry.id) }
@@ -59,7 +61,8 @@ extension DataCall {
                 return done.int(0, 0) ?? 0
             } catch {
                 // Another writer took a key at this moment; looking again shows which.
-                guard error.postgresFailure?.sqlState == .uniqueViolation, isPrimaryKey(error, layout), attempt < 10
+                guard error.postgresFailure?.sqlState == .uniqueViolation, isPrimaryKey(error, layout),
+                    attempt < 10
                 else { throw named(error) }
                 attempt += 1
             }
@@ -72,7 +75,10 @@ extension DataCall {
 
     func ensureLayout() async throws(ServiceError) -> CollectionLayout {
         try await service.catalog.ensure(
-            database: namespace.database, collection: namespace.collection, deadline: deadline)
+            database: namespace.database,
+            collection: namespace.collection,
+            deadline: deadline
+        )
     }
 
     /// The document with its `_id` first, a new ObjectId where it has none.
@@ -93,7 +99,9 @@ extension DataCall {
     ///
     /// - Throws: ``ServiceError`` BSONObjectTooLarge (10334) beyond 16 MiB.
     func row(
-        _ document: BSONDocument, key: String, _ layout: CollectionLayout
+        _ document: BSONDocument,
+        key: String,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> NewRow {
         let bytes = try Self.stored(document)
         let shape = try await service.shapes.id(for: document, collection: layout.id, deadline: deadline)
@@ -112,7 +120,8 @@ extension DataCall {
         guard size <= documentLimit else {
             throw .mongo(
                 .bsonObjectTooLarge,
-                "BSONObj size: \(size) is invalid. Size must be between 0 and \(documentLimit)(16MB)")
+                "BSONObj size: \(size) is invalid. Size must be between 0 and \(documentLimit)(16MB)"
+            )
         }
         return bytes
     }
@@ -122,7 +131,8 @@ extension DataCall {
         .mongo(
             .duplicateKey,
             "E11000 duplicate key error collection: \(namespace.name) index: _id_ dup key: "
-                + MongoShellText.describe(BSONDocument([.init(key: "_id", value: id)])))
+                + MongoShellText.describe(BSONDocument([.init(key: "_id", value: id)]))
+        )
     }
 
     /// A violated unique index that an administrator made, by its name.
@@ -131,6 +141,8 @@ extension DataCall {
         return ServiceError(
             .mongoDBError,
             "E11000 duplicate key error collection: \(namespace.name) index: \(failure.constraint ?? "unknown")",
-            serverCode: .duplicateKey, cause: failure)
+            serverCode: .duplicateKey,
+            cause: failure
+        )
     }
 }

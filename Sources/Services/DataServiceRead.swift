@@ -19,13 +19,15 @@ extension DataCall {
         guard let layout = try await layout() else { return .none }
         do {
             return try await find(arguments, layout, sortsInSQL: true)
-        } catch where error.postgresFailure?.sqlState == .cannotSort {
+        } catch  where error.postgresFailure?.sqlState == .cannotSort {
             return try await find(arguments, layout, sortsInSQL: false)
         }
     }
 
     private func find(
-        _ arguments: FindArguments, _ layout: CollectionLayout, sortsInSQL: Bool
+        _ arguments: FindArguments,
+        _ layout: CollectionLayout,
+        sortsInSQL: Bool
     ) async throws(ServiceError) -> ResultDocuments {
         let read = compiler(layout).find(arguments, sortsInSQL: sortsInSQL)
         if read.cuts {
@@ -38,7 +40,9 @@ extension DataCall {
             var documents: [BSONDocument] = []
             for row in 0..<rows.rowCount {
                 let (text, shape) = StoredRow.parts(rows, row)
-                guard let seen = plan.visible(try StoredForm.read(text, shape: shapes[shape])) else { continue }
+                guard let seen = plan.visible(try StoredForm.read(text, shape: shapes[shape])) else {
+                    continue
+                }
                 documents.append(try project(seen, arguments, context))
             }
             return ResultDocuments(documents)
@@ -48,7 +52,9 @@ extension DataCall {
 
     /// SQL only narrowed: match, sort and cut here, over rows that stream in.
     private func findInMemory(
-        _ arguments: FindArguments, _ read: FindStatement, _ layout: CollectionLayout
+        _ arguments: FindArguments,
+        _ read: FindStatement,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> ResultDocuments {
         let context = evaluation()
         let plan = plan
@@ -58,7 +64,8 @@ extension DataCall {
         var collected = CollectedDocuments(sort: sort, wanted: wanted)
         try await stream(read.statement(), layout) { (document, bytes) throws(ServiceError) -> Bool in
             if !read.decidesMatch {
-                guard try arguments.filter.matches(document, context), try plan.queryFilter.matches(document, context)
+                guard try arguments.filter.matches(document, context),
+                    try plan.queryFilter.matches(document, context)
                 else { return true }
             }
             guard let seen = plan.visible(document) else { return true }
@@ -72,10 +79,14 @@ extension DataCall {
     }
 
     private func project(
-        _ document: BSONDocument, _ arguments: FindArguments, _ context: EvaluationContext
+        _ document: BSONDocument,
+        _ arguments: FindArguments,
+        _ context: EvaluationContext
     ) throws(ServiceError) -> BSONDocument {
         var result = document
-        if let projection = plan.queryProjection { result = try projection.apply(result, filter: nil, context) }
+        if let projection = plan.queryProjection {
+            result = try projection.apply(result, filter: nil, context)
+        }
         if let projection = arguments.projection {
             result = try projection.apply(result, filter: arguments.filter, context)
         }
@@ -90,11 +101,14 @@ extension DataCall {
     /// Most results are small and come in one statement; larger ones through a cursor, so that no more than a
     /// page of rows is held.
     func stream(
-        _ statement: SQLFragment, _ layout: CollectionLayout,
+        _ statement: SQLFragment,
+        _ layout: CollectionLayout,
         _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
     ) async throws(ServiceError) {
         let first = try await run(
-            "SELECT * FROM (\(statement)) AS input LIMIT \(bind: .int(Int64(Self.firstRows)))", isPoint: false)
+            "SELECT * FROM (\(statement)) AS input LIMIT \(bind: .int(Int64(Self.firstRows)))",
+            isPoint: false
+        )
         if first.rowCount < Self.firstRows {
             _ = try await deliver(first, layout, take)
             return
@@ -103,7 +117,10 @@ extension DataCall {
             try await service.database.transaction(deadline: deadline) { transaction in
                 _ = try await transaction.run("DECLARE tidegate_rows NO SCROLL CURSOR FOR \(statement)")
                 while true {
-                    let page = try await transaction.run("FETCH FORWARD 1000 FROM tidegate_rows", plan: .automatic)
+                    let page = try await transaction.run(
+                        "FETCH FORWARD 1000 FROM tidegate_rows",
+                        plan: .automatic
+                    )
                     guard page.rowCount > 0, try await deliver(page, layout, take) else { break }
                 }
             }
@@ -115,7 +132,9 @@ extension DataCall {
     }
 
     private func deliver(
-        _ rows: ResultSet, _ layout: CollectionLayout, _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
+        _ rows: ResultSet,
+        _ layout: CollectionLayout,
+        _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
     ) async throws(ServiceError) -> Bool {
         let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
         for row in 0..<rows.rowCount {

@@ -14,14 +14,18 @@ struct ShapeSuccession {
 
     /// nil: ``shape(of:from:by:)`` has to record one.
     func knownShape(of document: BSONDocument, from found: WriteCandidate) -> Int32? {
-        if found.shape > 0, call.service.shapes.shape(found.shape, collection: layout.id)?.covers(document) == true {
+        if found.shape > 0,
+            call.service.shapes.shape(found.shape, collection: layout.id)?.covers(document) == true
+        {
             return found.shape
         }
         return call.service.shapes.knownID(for: document, collection: layout.id)
     }
 
     func shape(
-        of document: BSONDocument, from found: WriteCandidate, by update: Update
+        of document: BSONDocument,
+        from found: WriteCandidate,
+        by update: Update
     ) async throws(ServiceError) -> Int32 {
         let registry = call.service.shapes
         if found.shape > 0, let old = registry.shape(found.shape, collection: layout.id) {
@@ -31,7 +35,12 @@ struct ShapeSuccession {
             for step in UpdateSteps(update, now: call.now).taken(on: found.document) {
                 guard id > 0, let next = step.successor(of: shape) else { break }
                 id = try await registry.learn(
-                    from: id, step: step.text, to: next, collection: layout.id, deadline: call.deadline)
+                    from: id,
+                    step: step.text,
+                    to: next,
+                    collection: layout.id,
+                    deadline: call.deadline
+                )
                 shape = next
             }
             if id > 0, shape.covers(document) { return id }

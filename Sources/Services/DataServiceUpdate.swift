@@ -25,7 +25,8 @@ extension DataCall {
     }
 
     private func updateMatching(
-        _ arguments: UpdateArguments, many: Bool
+        _ arguments: UpdateArguments,
+        many: Bool
     ) async throws(ServiceError) -> UpdateResult {
         guard let layout = try await layout() else { return UpdateResult(matched: 0, modified: 0) }
         do throws(ServiceError) {
@@ -48,7 +49,10 @@ extension DataCall {
 
     private func insertUpsert(_ arguments: UpdateArguments) async throws(ServiceError) -> BSONValue {
         let document = try arguments.update.upsertDocument(
-            filter: arguments.filter, evaluation(), newID: { newID() })
+            filter: arguments.filter,
+            evaluation(),
+            newID: { newID() }
+        )
         let (prepared, id) = prepared(document)
         if let denial = plan.denial(of: .insert, before: nil, after: prepared) { throw error(denial) }
         try await insert(prepared, id)
@@ -57,7 +61,8 @@ extension DataCall {
 
     /// Reads, computes, and writes if the document is still as it was.
     private func updateOne(
-        _ arguments: UpdateArguments, _ layout: CollectionLayout
+        _ arguments: UpdateArguments,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> UpdateResult {
         for _ in 0..<WriteCandidates.attempts {
             guard let found = try await candidate(arguments.filter, layout) else {
@@ -66,17 +71,28 @@ extension DataCall {
             let after = try changed(found, arguments)
             if after == found.document { return UpdateResult(matched: 1, modified: 0) }
             let shape = try await ShapeSuccession(call: self, layout: layout).shape(
-                of: after, from: found, by: arguments.update)
+                of: after,
+                from: found,
+                by: arguments.update
+            )
             let row = NewRow(key: found.key, document: try Self.stored(after), shape: shape)
-            let swap = compiler(layout).swap(key: found.key, document: found.stored, shape: found.shape, for: row)
-            if try await run(swap, isPoint: true).affectedRows > 0 { return UpdateResult(matched: 1, modified: 1) }
+            let swap = compiler(layout).swap(
+                key: found.key,
+                document: found.stored,
+                shape: found.shape,
+                for: row
+            )
+            if try await run(swap, isPoint: true).affectedRows > 0 {
+                return UpdateResult(matched: 1, modified: 1)
+            }
         }
         throw WriteCandidates.conflict
     }
 
     /// All in one transaction, so that one denial undoes everything.
     private func updateMany(
-        _ arguments: UpdateArguments, _ layout: CollectionLayout
+        _ arguments: UpdateArguments,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> UpdateResult {
         // An order of keys is recorded outside of the transaction, which then begins anew.
         for _ in 0..<WriteCandidates.attempts {
@@ -84,7 +100,10 @@ extension DataCall {
             if let result { return result }
             for (document, found) in unknown {
                 _ = try await ShapeSuccession(call: self, layout: layout).shape(
-                    of: document, from: found, by: arguments.update)
+                    of: document,
+                    from: found,
+                    by: arguments.update
+                )
             }
         }
         throw WriteCandidates.conflict
@@ -93,7 +112,8 @@ extension DataCall {
     private typealias UnknownShape = (document: BSONDocument, found: WriteCandidate)
 
     private func updateManyOnce(
-        _ arguments: UpdateArguments, _ layout: CollectionLayout
+        _ arguments: UpdateArguments,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> (UpdateResult?, [UnknownShape]) {
         let compiler = compiler(layout)
         var unknown: [UnknownShape] = []
@@ -110,7 +130,11 @@ extension DataCall {
                         result.matched += 1
                         if after == found.document { continue }
                         result.modified += 1
-                        guard let shape = ShapeSuccession(call: self, layout: layout).knownShape(of: after, from: found)
+                        guard
+                            let shape = ShapeSuccession(call: self, layout: layout).knownShape(
+                                of: after,
+                                from: found
+                            )
                         else {
                             if unknown.count < 64 { unknown.append((after, found)) }
                             continue
@@ -124,15 +148,21 @@ extension DataCall {
                 }
             }
             return (result, [])
-        } catch where !unknown.isEmpty {
+        } catch  where !unknown.isEmpty {
             return (nil, unknown)
         }
     }
 
     /// The document after the update, which its caller may make.
-    private func changed(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError) -> BSONDocument {
+    private func changed(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError)
+        -> BSONDocument
+    {
         let after = try arguments.update.apply(
-            to: found.document, filter: arguments.filter, isUpsertInsert: false, evaluation())
+            to: found.document,
+            filter: arguments.filter,
+            isUpsertInsert: false,
+            evaluation()
+        )
         if let denial = plan.denial(of: .update, before: found.document, after: after) { throw error(denial) }
         return after
     }

@@ -26,7 +26,9 @@ final class ShapeRegistry: Sendable {
 
     /// The shapes of rows; one that is not in the database any more is left out.
     func shapes(
-        of rows: ResultSet, collection: Int32, deadline: ContinuousClock.Instant
+        of rows: ResultSet,
+        collection: Int32,
+        deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> [Int32: DocumentShape] {
         let wanted = StoredRow.shapes(rows)
         if wanted.isEmpty { return [:] }
@@ -37,9 +39,13 @@ final class ShapeRegistry: Sendable {
             """
             SELECT id, order_text FROM tidegate.shapes \
             WHERE collection_id = \(bind: .int4(collection)) AND id = ANY (\(bind: .int4Array(missing.sorted())))
-            """, plan: .automatic, deadline: deadline)
+            """,
+            plan: .automatic,
+            deadline: deadline
+        )
         for row in 0..<loaded.rowCount {
-            guard let id = loaded.int(row, 0).flatMap({ Int32(exactly: $0) }), let text = loaded.text(row, 1) else {
+            guard let id = loaded.int(row, 0).flatMap({ Int32(exactly: $0) }), let text = loaded.text(row, 1)
+            else {
                 continue
             }
             let shape = try DocumentShape(text: text)
@@ -65,7 +71,9 @@ final class ShapeRegistry: Sendable {
     /// A shape that documents like this were written with before; nil when a new one has to be recorded.
     func knownID(for document: BSONDocument, collection: Int32) -> Int32? {
         let recent = entries.withLock { entries in
-            entries[collection].map { entry in entry.recent.compactMap { id in entry.shapes[id].map { (id, $0) } } } ?? []
+            entries[collection].map { entry in
+                entry.recent.compactMap { id in entry.shapes[id].map { (id, $0) } }
+            } ?? []
         }
         guard let index = recent.firstIndex(where: { $0.1.covers(document) }) else { return nil }
         let id = recent[index].0
@@ -85,26 +93,36 @@ final class ShapeRegistry: Sendable {
 
     /// The shape of a document, recorded when it is new; 0 past the bounds of a collection.
     func id(
-        for document: BSONDocument, collection: Int32, deadline: ContinuousClock.Instant
+        for document: BSONDocument,
+        collection: Int32,
+        deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> Int32 {
         if let id = knownID(for: document, collection: collection) { return id }
         let shape = DocumentShape(of: document)
         let rows = try await database.run(
             "SELECT tidegate.ensure_shape(\(bind: .int4(collection)), \(bind: .text(shape.text)))",
-            plan: .automatic, deadline: deadline)
+            plan: .automatic,
+            deadline: deadline
+        )
         return keep(shape, rows, collection)
     }
 
     /// Records a step from one shape to the next, so that SQL can take it from now on.
     func learn(
-        from shape: Int32, step: String, to successor: DocumentShape, collection: Int32,
+        from shape: Int32,
+        step: String,
+        to successor: DocumentShape,
+        collection: Int32,
         deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> Int32 {
         let rows = try await database.run(
             """
             SELECT tidegate.learn_step(\(bind: .int4(collection)), \(bind: .int4(shape)), \(bind: .text(step)), \
             \(bind: .text(successor.text)))
-            """, plan: .automatic, deadline: deadline)
+            """,
+            plan: .automatic,
+            deadline: deadline
+        )
         return keep(successor, rows, collection)
     }
 

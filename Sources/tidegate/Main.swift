@@ -10,5 +10,6 @@ struct Tidegate: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, MigrateCommand.self, CheckCommand.self, ImportCommand.self,
             ExportCommand.self, ImportDocumentsCommand.self,
-        ])
+        ]
+    )
 }

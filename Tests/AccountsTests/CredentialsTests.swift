@@ -70,7 +70,7 @@ struct CredentialsTests {
     }
 
     static let operators: [BSONValue] = [
-        nil, "", 1, true, ["$ne": ""], ["$gt": ""], ["a"],
+        .null, "", 1, true, ["$ne": ""], ["$gt": ""], ["a"],
         .objectID(ObjectID(seconds: 0x5f00_0000, unique: 1)),
     ]
 

@@ -36,7 +36,7 @@ struct ProviderConfigurationTests {
     }
 
     static let audiences: [(BSONValue, [String])] = [
-        ("app", ["app"]), ("a, b,c", ["a", "b", "c"]), (["a", "b"], ["a", "b"]), ("", []), (nil, []),
+        ("app", ["app"]), ("a, b,c", ["a", "b", "c"]), (["a", "b"], ["a", "b"]), ("", []), (.null, []),
     ]
 
     @Test("it reads an audience as text, list or array", arguments: audiences)

@@ -35,7 +35,7 @@ struct PlainJSONTests {
                 "{\"DB\":\"n\",\"Pointer\":\"5d505646cf6d4fe581014ab2\"}"
             ),
             ("a\"\\/<\u{8}\t\n\u{C}\r\u{1}é", "\"a\\\"\\\\/<\\b\\t\\n\\f\\r\\u0001é\""),
-            (["a": [1, [:]], "": [nil]], "{\"a\":[1,{}],\"\":[null]}"),
+            (["a": [1, [:]], "": [.null]], "{\"a\":[1,{}],\"\":[null]}"),
         ] as [(BSONValue, String)]
     )
     func types(value: BSONValue, expected: String) {

@@ -15,13 +15,14 @@ enum SharedServer {
     static func apiKey(_ caller: APICaller) throws -> [String: String] {
         let key = try Shell.psql(
             caller.server.database,
-            "select key from tidegate.create_api_key('\(caller.app)', 'key-\(UUID().uuidString.prefix(8))')")
+            "select key from tidegate.create_api_key('\(caller.app)', 'key-\(UUID().uuidString.prefix(8))')"
+        )
         return ["apiKey": key]
     }
 
-    /// The headers of a new user.
-    static func user(_ name: String = "user") async throws -> (APICaller, APICaller.User) {
+    /// A new user, and the server to call as that user.
+    static func user() async throws -> (APICaller, APICaller.User) {
         let caller = try await caller()
-        return (caller, try await caller.newUser(name))
+        return (caller, try await caller.newUser())
     }
 }

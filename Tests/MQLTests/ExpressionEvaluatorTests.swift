@@ -35,7 +35,9 @@ struct ExpressionEvaluatorTests {
 
     @Test("refuses with MongoDB's code", arguments: Self.refusals)
     func refusal(_ expression: String, _ code: Int) throws {
-        let error = #expect(throws: ServiceError.self) { try ExpressionCase(expression, "{\"s\": \"x\"}", nil).evaluate() }
+        let error = #expect(throws: ServiceError.self) {
+            try ExpressionCase(expression, "{\"s\": \"x\"}", nil).evaluate()
+        }
         #expect(error?.serverCode?.number == code)
     }
 
@@ -47,8 +49,12 @@ struct ExpressionEvaluatorTests {
         (#"{"$cond": {"if": 1, "then": 2}}"#, 17082), (#"{"$switch": {"branches": []}}"#, 40068),
         (#"{"$let": {"vars": {"A": 1}, "in": 1}}"#, 9), (#"{"a": 1, "$add": []}"#, 16410),
         (#"{"$add": [], "$subtract": []}"#, 15983), (#"{"$range": [0, 2147483647]}"#, 146),
-        (#"{"$substrBytes": ["é", 1, 1]}"#, 28656), (#"{"$abs": {"$numberLong": "-9223372036854775808"}}"#, 28680),
-        (#"{"$dateToString": {"date": {"$toDate": {"$numberLong": "0"}}, "timezone": "Nowhere/Town"}}"#, 40485),
+        (#"{"$substrBytes": ["é", 1, 1]}"#, 28656),
+        (#"{"$abs": {"$numberLong": "-9223372036854775808"}}"#, 28680),
+        (
+            #"{"$dateToString": {"date": {"$toDate": {"$numberLong": "0"}}, "timezone": "Nowhere/Town"}}"#,
+            40485
+        ),
     ]
 
     static let cases: [ExpressionCase] = arithmetic + logic + paths + text + arrays + objects + dates + types
@@ -57,14 +63,26 @@ struct ExpressionEvaluatorTests {
         ExpressionCase(#"{"$add": [1, 2]}"#, "3"),
         ExpressionCase(#"{"$add": [2147483647, 1]}"#, #"{"$numberLong": "2147483648"}"#),
         ExpressionCase(#"{"$add": [{"$numberLong": "9223372036854775807"}, 1]}"#, "9.223372036854776e18"),
-        ExpressionCase(#"{"$add": [{"$numberDecimal": "0.1"}, {"$numberDecimal": "0.2"}]}"#, #"{"$numberDecimal": "0.3"}"#),
-        ExpressionCase(#"{"$add": ["$d", 5]}"#, #"{"d": {"$date": {"$numberLong": "10"}}}"#, #"{"$date": {"$numberLong": "15"}}"#),
+        ExpressionCase(
+            #"{"$add": [{"$numberDecimal": "0.1"}, {"$numberDecimal": "0.2"}]}"#,
+            #"{"$numberDecimal": "0.3"}"#
+        ),
+        ExpressionCase(
+            #"{"$add": ["$d", 5]}"#,
+            #"{"d": {"$date": {"$numberLong": "10"}}}"#,
+            #"{"$date": {"$numberLong": "15"}}"#
+        ),
         ExpressionCase(#"{"$add": [1, null]}"#, "null"), ExpressionCase(#"{"$add": []}"#, "0"),
         ExpressionCase(#"{"$divide": [1, 2]}"#, "0.5"), ExpressionCase(#"{"$mod": [-7, 3]}"#, "-1"),
-        ExpressionCase(#"{"$multiply": [{"$numberLong": "4611686018427387904"}, 4]}"#, "1.8446744073709552e19"),
-        ExpressionCase(#"{"$round": [2.5]}"#, "2.0"), ExpressionCase(#"{"$round": [1234.5678, 2]}"#, "1234.57"),
+        ExpressionCase(
+            #"{"$multiply": [{"$numberLong": "4611686018427387904"}, 4]}"#,
+            "1.8446744073709552e19"
+        ),
+        ExpressionCase(#"{"$round": [2.5]}"#, "2.0"),
+        ExpressionCase(#"{"$round": [1234.5678, 2]}"#, "1234.57"),
         ExpressionCase(#"{"$round": [1250, -2]}"#, "1200"), ExpressionCase(#"{"$trunc": [-1.7]}"#, "-1.0"),
-        ExpressionCase(#"{"$pow": [2, 31]}"#, #"{"$numberLong": "2147483648"}"#), ExpressionCase(#"{"$sqrt": 16}"#, "4.0"),
+        ExpressionCase(#"{"$pow": [2, 31]}"#, #"{"$numberLong": "2147483648"}"#),
+        ExpressionCase(#"{"$sqrt": 16}"#, "4.0"),
         ExpressionCase(#"{"$sum": "$a"}"#, #"{"a": [1, 2, "x", 3]}"#, "6"),
         ExpressionCase(#"{"$avg": ["$a", 4]}"#, #"{"a": 2}"#, "3.0"),
         ExpressionCase(#"{"$max": [1, "a", null]}"#, #""a""#),
@@ -73,7 +91,8 @@ struct ExpressionEvaluatorTests {
 
     static let logic = [
         ExpressionCase(#"{"$eq": [1, {"$numberDecimal": "1.00"}]}"#, "true"),
-        ExpressionCase(#"{"$lt": ["$missing", null]}"#, "true"), ExpressionCase(#"{"$gt": ["a", 5]}"#, "true"),
+        ExpressionCase(#"{"$lt": ["$missing", null]}"#, "true"),
+        ExpressionCase(#"{"$gt": ["a", 5]}"#, "true"),
         ExpressionCase(#"{"$cmp": [1, 2]}"#, "-1"), ExpressionCase(#"{"$and": []}"#, "true"),
         ExpressionCase(#"{"$or": [0, ""]}"#, "true"), ExpressionCase(#"{"$not": [0]}"#, "true"),
         ExpressionCase(#"{"$cond": ["$a", 1, 2]}"#, "2"),
@@ -87,7 +106,8 @@ struct ExpressionEvaluatorTests {
     static let paths = [
         ExpressionCase(#""$a.b""#, #"{"a": [{"b": 1}, {"c": 2}, 5, [{"b": 3}]]}"#, "[1]"),
         ExpressionCase(#""$a.0""#, #"{"a": [7]}"#, "[]"), ExpressionCase(#""$a.b""#, #"{"a": 5}"#, nil),
-        ExpressionCase(#""$$ROOT.a""#, #"{"a": 5}"#, "5"), ExpressionCase(#""$$NOW""#, #"{"$date": {"$numberLong": "1000"}}"#),
+        ExpressionCase(#""$$ROOT.a""#, #"{"a": 5}"#, "5"),
+        ExpressionCase(#""$$NOW""#, #"{"$date": {"$numberLong": "1000"}}"#),
         ExpressionCase(#"{"x": "$a", "y": "$missing"}"#, #"{"a": 1}"#, #"{"x": 1}"#),
         ExpressionCase(#"["$a", "$missing"]"#, #"{"a": 1}"#, "[1, null]"),
         ExpressionCase(#""$$REMOVE""#, nil),
@@ -95,25 +115,30 @@ struct ExpressionEvaluatorTests {
 
     static let text = [
         ExpressionCase(#"{"$concat": ["a", "$s"]}"#, #"{"s": "é"}"#, #""aé""#),
-        ExpressionCase(#"{"$concat": ["a", null]}"#, "null"), ExpressionCase(#"{"$toUpper": "é-a"}"#, #""é-A""#),
-        ExpressionCase(#"{"$toLower": null}"#, #""""#), ExpressionCase(#"{"$substrCP": ["héllo", 1, 3]}"#, #""éll""#),
+        ExpressionCase(#"{"$concat": ["a", null]}"#, "null"),
+        ExpressionCase(#"{"$toUpper": "é-a"}"#, #""é-A""#),
+        ExpressionCase(#"{"$toLower": null}"#, #""""#),
+        ExpressionCase(#"{"$substrCP": ["héllo", 1, 3]}"#, #""éll""#),
         ExpressionCase(#"{"$substrBytes": ["hello", 9, 1]}"#, #""""#),
         ExpressionCase(#"{"$substr": ["hello", 1, {"$numberLong": "9223372036854775807"}]}"#, #""ello""#),
         ExpressionCase(#"{"$strLenCP": "é"}"#, "1"), ExpressionCase(#"{"$strLenBytes": "é"}"#, "2"),
         ExpressionCase(#"{"$trim": {"input": "  a b  "}}"#, #""a b""#),
         ExpressionCase(#"{"$ltrim": {"input": "xxa", "chars": "x"}}"#, #""a""#),
         ExpressionCase(#"{"$split": ["a,b,", ","]}"#, #"["a", "b", ""]"#),
-        ExpressionCase(#"{"$indexOfCP": ["éab", "b"]}"#, "2"), ExpressionCase(#"{"$indexOfBytes": ["éab", "b"]}"#, "3"),
+        ExpressionCase(#"{"$indexOfCP": ["éab", "b"]}"#, "2"),
+        ExpressionCase(#"{"$indexOfBytes": ["éab", "b"]}"#, "3"),
         ExpressionCase(#"{"$indexOfCP": ["aaab", "aab"]}"#, "1"),
         ExpressionCase(#"{"$replaceAll": {"input": "a.b.c", "find": ".", "replacement": "-"}}"#, #""a-b-c""#),
         ExpressionCase(#"{"$strcasecmp": ["A", "b"]}"#, "-1"),
         ExpressionCase(#"{"$regexMatch": {"input": "Hello", "regex": "^h", "options": "i"}}"#, "true"),
         ExpressionCase(
             #"{"$regexFind": {"input": "aéb12", "regex": "([a-z])(\\d+)(x)?"}}"#,
-            #"{"match": "b12", "idx": 2, "captures": ["b", "12", null]}"#),
+            #"{"match": "b12", "idx": 2, "captures": ["b", "12", null]}"#
+        ),
         ExpressionCase(
             #"{"$regexFindAll": {"input": "é1é", "regex": "é"}}"#,
-            #"[{"match": "é", "idx": 0, "captures": []}, {"match": "é", "idx": 2, "captures": []}]"#),
+            #"[{"match": "é", "idx": 0, "captures": []}, {"match": "é", "idx": 2, "captures": []}]"#
+        ),
     ]
 
     static let arrays = [
@@ -121,18 +146,37 @@ struct ExpressionEvaluatorTests {
         ExpressionCase(#"{"$arrayElemAt": ["$a", -1]}"#, #"{"a": [1, 2]}"#, "2"),
         ExpressionCase(#"{"$arrayElemAt": ["$a", 5]}"#, #"{"a": [1, 2]}"#, nil),
         ExpressionCase(#"{"$in": [1.0, "$a"]}"#, #"{"a": [1, 2]}"#, "true"),
-        ExpressionCase(#"{"$filter": {"input": "$a", "cond": {"$gt": ["$$this", 1]}, "limit": 1}}"#, #"{"a": [1, 2, 3]}"#, "[2]"),
-        ExpressionCase(#"{"$map": {"input": "$a", "as": "x", "in": {"$add": ["$$x", 1]}}}"#, #"{"a": [1, 2]}"#, "[2, 3]"),
-        ExpressionCase(#"{"$reduce": {"input": "$a", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}"#, #"{"a": [1, 2]}"#, "3"),
+        ExpressionCase(
+            #"{"$filter": {"input": "$a", "cond": {"$gt": ["$$this", 1]}, "limit": 1}}"#,
+            #"{"a": [1, 2, 3]}"#,
+            "[2]"
+        ),
+        ExpressionCase(
+            #"{"$map": {"input": "$a", "as": "x", "in": {"$add": ["$$x", 1]}}}"#,
+            #"{"a": [1, 2]}"#,
+            "[2, 3]"
+        ),
+        ExpressionCase(
+            #"{"$reduce": {"input": "$a", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}"#,
+            #"{"a": [1, 2]}"#,
+            "3"
+        ),
         ExpressionCase(#"{"$slice": ["$a", -2]}"#, #"{"a": [1, 2, 3]}"#, "[2, 3]"),
         ExpressionCase(#"{"$slice": ["$a", 1, 1]}"#, #"{"a": [1, 2, 3]}"#, "[2]"),
-        ExpressionCase(#"{"$concatArrays": [[1], [2]]}"#, "[1, 2]"), ExpressionCase(#"{"$range": [0, 10, 4]}"#, "[0, 4, 8]"),
+        ExpressionCase(#"{"$concatArrays": [[1], [2]]}"#, "[1, 2]"),
+        ExpressionCase(#"{"$range": [0, 10, 4]}"#, "[0, 4, 8]"),
         ExpressionCase(#"{"$range": [3, 0, -1]}"#, "[3, 2, 1]"),
-        ExpressionCase(#"{"$zip": {"inputs": [[1, 2], [3]], "useLongestLength": true, "defaults": [0, 9]}}"#, "[[1, 3], [2, 9]]"),
+        ExpressionCase(
+            #"{"$zip": {"inputs": [[1, 2], [3]], "useLongestLength": true, "defaults": [0, 9]}}"#,
+            "[[1, 3], [2, 9]]"
+        ),
         ExpressionCase(#"{"$sortArray": {"input": [3, 1, 2], "sortBy": -1}}"#, "[3, 2, 1]"),
         ExpressionCase(
-            #"{"$sortArray": {"input": [{"a": 2}, {"a": 1}], "sortBy": {"a": 1}}}"#, #"[{"a": 1}, {"a": 2}]"#),
-        ExpressionCase(#"{"$indexOfArray": [[1, 2], 2.0]}"#, "1"), ExpressionCase(#"{"$first": [[7, 8]]}"#, "7"),
+            #"{"$sortArray": {"input": [{"a": 2}, {"a": 1}], "sortBy": {"a": 1}}}"#,
+            #"[{"a": 1}, {"a": 2}]"#
+        ),
+        ExpressionCase(#"{"$indexOfArray": [[1, 2], 2.0]}"#, "1"),
+        ExpressionCase(#"{"$first": [[7, 8]]}"#, "7"),
         ExpressionCase(#"{"$setUnion": [[1, 2], [2.0, 3]]}"#, "[1, 2, 3]"),
         ExpressionCase(#"{"$setIntersection": [[1, 2], [2.0]]}"#, "[2]"),
         ExpressionCase(#"{"$setDifference": [[1, 2], [2.0]]}"#, "[1]"),
@@ -151,32 +195,46 @@ struct ExpressionEvaluatorTests {
 
     static let dates = [
         ExpressionCase(#"{"$year": {"date": "$d", "timezone": "America/New_York"}}"#, newYear, "2019"),
-        ExpressionCase(#"{"$month": "$d"}"#, newYear, "1"), ExpressionCase(#"{"$dayOfWeek": "$d"}"#, newYear, "4"),
-        ExpressionCase(#"{"$isoWeek": "$d"}"#, newYear, "1"), ExpressionCase(#"{"$dayOfYear": "$d"}"#, newYear, "1"),
+        ExpressionCase(#"{"$month": "$d"}"#, newYear, "1"),
+        ExpressionCase(#"{"$dayOfWeek": "$d"}"#, newYear, "4"),
+        ExpressionCase(#"{"$isoWeek": "$d"}"#, newYear, "1"),
+        ExpressionCase(#"{"$dayOfYear": "$d"}"#, newYear, "1"),
         ExpressionCase(#"{"$dateToString": {"date": "$d"}}"#, newYear, #""2020-01-01T00:30:00.000Z""#),
         ExpressionCase(
             #"{"$dateToString": {"date": "$d", "format": "%d.%m.%Y %H:%M %z", "timezone": "Asia/Kolkata"}}"#,
-            newYear, #""01.01.2020 06:00 +0530""#),
+            newYear,
+            #""01.01.2020 06:00 +0530""#
+        ),
         ExpressionCase(#"{"$dateToString": {"date": null, "onNull": "-"}}"#, #""-""#),
         ExpressionCase(
             #"{"$dateFromString": {"dateString": "2020-01-01T01:30:00", "timezone": "Europe/Berlin"}}"#,
-            #"{"$date": {"$numberLong": "1577838600000"}}"#),
+            #"{"$date": {"$numberLong": "1577838600000"}}"#
+        ),
         ExpressionCase(
             #"{"$dateAdd": {"startDate": {"$toDate": "2020-01-31"}, "unit": "month", "amount": 1}}"#,
-            #"{"$date": "2020-02-29T00:00:00Z"}"#),
+            #"{"$date": "2020-02-29T00:00:00Z"}"#
+        ),
         ExpressionCase(
             #"{"$dateDiff": {"startDate": {"$toDate": "2020-12-31"}, "endDate": {"$toDate": "2021-01-01"}, "unit": "year"}}"#,
-            #"{"$numberLong": "1"}"#),
-        ExpressionCase(#"{"$dateTrunc": {"date": "$d", "unit": "hour"}}"#, newYear, #"{"$date": "2020-01-01T00:00:00Z"}"#),
+            #"{"$numberLong": "1"}"#
+        ),
         ExpressionCase(
-            #"{"$dateFromParts": {"year": 2019, "month": 14, "day": 1}}"#, #"{"$date": "2020-02-01T00:00:00Z"}"#),
+            #"{"$dateTrunc": {"date": "$d", "unit": "hour"}}"#,
+            newYear,
+            #"{"$date": "2020-01-01T00:00:00Z"}"#
+        ),
+        ExpressionCase(
+            #"{"$dateFromParts": {"year": 2019, "month": 14, "day": 1}}"#,
+            #"{"$date": "2020-02-01T00:00:00Z"}"#
+        ),
     ]
 
     /// 2020-01-01T00:30:00Z, a Wednesday.
     static let newYear = #"{"d": {"$date": {"$numberLong": "1577838600000"}}}"#
 
     static let types = [
-        ExpressionCase(#"{"$type": "$missing"}"#, #""missing""#), ExpressionCase(#"{"$type": 1.5}"#, #""double""#),
+        ExpressionCase(#"{"$type": "$missing"}"#, #""missing""#),
+        ExpressionCase(#"{"$type": 1.5}"#, #""double""#),
         ExpressionCase(#"{"$toInt": "12"}"#, "12"), ExpressionCase(#"{"$toInt": 3.9}"#, "3"),
         ExpressionCase(#"{"$toString": 1.5}"#, #""1.5""#), ExpressionCase(#"{"$toBool": "false"}"#, "true"),
         ExpressionCase(#"{"$toDecimal": "1.10"}"#, #"{"$numberDecimal": "1.10"}"#),
@@ -184,7 +242,9 @@ struct ExpressionEvaluatorTests {
         ExpressionCase(#"{"$convert": {"input": null, "to": "int", "onNull": 1}}"#, "1"),
         ExpressionCase(#"{"$isNumber": "1"}"#, "false"),
         ExpressionCase(
-            #"{"$toObjectId": "5ab9cbfa31c2ab715d42129e"}"#, #"{"$oid": "5ab9cbfa31c2ab715d42129e"}"#),
+            #"{"$toObjectId": "5ab9cbfa31c2ab715d42129e"}"#,
+            #"{"$oid": "5ab9cbfa31c2ab715d42129e"}"#
+        ),
     ]
 }
 
@@ -223,7 +283,9 @@ struct HostileExpressionTests {
     func nestedLoops() {
         let range: BSONValue = ["$range": [0, 100_000]]
         let error = #expect(throws: ServiceError.self) {
-            try evaluate(["$map": ["input": range, "in": ["$size": ["$filter": ["input": range, "cond": false]]]]])
+            try evaluate([
+                "$map": ["input": range, "in": ["$size": ["$filter": ["input": range, "cond": false]]]]
+            ])
         }
         #expect(error?.serverCode == .maxTimeMSExpired)
     }

@@ -69,8 +69,8 @@ struct HostileInputTests {
         let values: [BSONValue] = [
             .double(.nan), .double(.infinity), .double(-1e308), .double(1e19), -1, 0, 1, .int32(.max),
             .int32(.min), .int64(.max), .int64(.min),
-            .decimal128(Decimal128(Int64.min)), "", "$", "$a", "a\0b", "$$ROOT", true, nil, .undefined,
-            .minKey, .maxKey, [], [:], [[]], [nil], [1, 2], [.int64(.min), -1],
+            .decimal128(Decimal128(Int64.min)), "", "$", "$a", "a\0b", "$$ROOT", true, .null, .undefined,
+            .minKey, .maxKey, [], [:], [[]], [.null], [1, 2], [.int64(.min), -1],
             ["$each": 1], ["$each": []], ["$gt": 1], ["$regex": "("], ["": 1], ["$slice": .int64(.min)],
             ["a": ["b": 1]], .date(.min), .binary(BSONBinary(subtype: 0, bytes: [255])),
             .regex(BSONRegularExpression(pattern: "(", options: "zz")),

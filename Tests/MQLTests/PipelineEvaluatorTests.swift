@@ -36,58 +36,119 @@ struct PipelineEvaluatorTests {
 
     @Test("refuses with MongoDB's code", arguments: Self.refusals)
     func refusal(_ pipeline: String, _ code: Int) {
-        let error = #expect(throws: ServiceError.self) { try PipelineCase(pipeline, #"[{"a": 1}]"#, "").run() }
+        let error = #expect(throws: ServiceError.self) {
+            try PipelineCase(pipeline, #"[{"a": 1}]"#, "").run()
+        }
         #expect(error?.serverCode?.number == code)
     }
 
-    static let numbers = #"[{"_id": 1, "k": "a", "n": 3}, {"_id": 2, "k": "b", "n": 1}, {"_id": 3, "k": "a", "n": 2}]"#
+    static let numbers =
+        #"[{"_id": 1, "k": "a", "n": 3}, {"_id": 2, "k": "b", "n": 1}, {"_id": 3, "k": "a", "n": 2}]"#
 
     static let cases = [
-        PipelineCase(#"[{"$match": {"k": "a"}}, {"$sort": {"n": 1}}, {"$limit": 1}]"#, numbers, #"[{"_id": 3, "k": "a", "n": 2}]"#),
-        PipelineCase(#"[{"$sort": {"n": 1}}, {"$skip": 1}, {"$limit": 1}, {"$project": {"n": 1, "_id": 0}}]"#, numbers, #"[{"n": 2}]"#),
+        PipelineCase(
+            #"[{"$match": {"k": "a"}}, {"$sort": {"n": 1}}, {"$limit": 1}]"#,
+            numbers,
+            #"[{"_id": 3, "k": "a", "n": 2}]"#
+        ),
+        PipelineCase(
+            #"[{"$sort": {"n": 1}}, {"$skip": 1}, {"$limit": 1}, {"$project": {"n": 1, "_id": 0}}]"#,
+            numbers,
+            #"[{"n": 2}]"#
+        ),
         PipelineCase(
             #"[{"$group": {"_id": "$k", "t": {"$sum": "$n"}, "c": {"$count": {}}, "all": {"$push": "$n"}, "m": {"$max": "$n"}}}]"#,
-            numbers, #"[{"_id": "a", "t": 5, "c": 2, "all": [3, 2], "m": 3}, {"_id": "b", "t": 1, "c": 1, "all": [1], "m": 1}]"#),
+            numbers,
+            #"[{"_id": "a", "t": 5, "c": 2, "all": [3, 2], "m": 3}, {"_id": "b", "t": 1, "c": 1, "all": [1], "m": 1}]"#
+        ),
         PipelineCase(
             #"[{"$group": {"_id": "$x", "c": {"$sum": 1}}}]"#,
-            #"[{"x": 1}, {"x": 1.0}, {"x": null}, {}]"#, #"[{"_id": 1, "c": 2}, {"_id": null, "c": 2}]"#),
-        PipelineCase(#"[{"$group": {"_id": null, "a": {"$avg": "$n"}, "f": {"$first": "$n"}, "l": {"$last": "$q"}}}]"#, numbers, #"[{"_id": null, "a": 2.0, "f": 3, "l": null}]"#),
-        PipelineCase(#"[{"$group": {"_id": null, "s": {"$addToSet": "$k"}, "t": {"$topN": {"n": 2, "sortBy": {"n": 1}, "output": "$n"}}}}]"#, numbers, #"[{"_id": null, "s": ["a", "b"], "t": [1, 2]}]"#),
-        PipelineCase(#"[{"$sortByCount": "$k"}]"#, numbers, #"[{"_id": "a", "count": 2}, {"_id": "b", "count": 1}]"#),
+            #"[{"x": 1}, {"x": 1.0}, {"x": null}, {}]"#,
+            #"[{"_id": 1, "c": 2}, {"_id": null, "c": 2}]"#
+        ),
+        PipelineCase(
+            #"[{"$group": {"_id": null, "a": {"$avg": "$n"}, "f": {"$first": "$n"}, "l": {"$last": "$q"}}}]"#,
+            numbers,
+            #"[{"_id": null, "a": 2.0, "f": 3, "l": null}]"#
+        ),
+        PipelineCase(
+            #"[{"$group": {"_id": null, "s": {"$addToSet": "$k"}, "t": {"$topN": {"n": 2, "sortBy": {"n": 1}, "output": "$n"}}}}]"#,
+            numbers,
+            #"[{"_id": null, "s": ["a", "b"], "t": [1, 2]}]"#
+        ),
+        PipelineCase(
+            #"[{"$sortByCount": "$k"}]"#,
+            numbers,
+            #"[{"_id": "a", "count": 2}, {"_id": "b", "count": 1}]"#
+        ),
         PipelineCase(#"[{"$match": {"k": "z"}}, {"$count": "c"}]"#, numbers, "[]"),
         PipelineCase(#"[{"$count": "c"}]"#, numbers, #"[{"c": 3}]"#),
-        PipelineCase(#"[{"$unwind": "$a"}]"#, #"[{"a": [1, 2]}, {"a": 3}, {"a": []}, {"a": null}, {}]"#, #"[{"a": 1}, {"a": 2}, {"a": 3}]"#),
+        PipelineCase(
+            #"[{"$unwind": "$a"}]"#,
+            #"[{"a": [1, 2]}, {"a": 3}, {"a": []}, {"a": null}, {}]"#,
+            #"[{"a": 1}, {"a": 2}, {"a": 3}]"#
+        ),
         PipelineCase(
             #"[{"$unwind": {"path": "$a", "includeArrayIndex": "i", "preserveNullAndEmptyArrays": true}}]"#,
             #"[{"a": [7]}, {"a": []}, {"a": null}]"#,
-            #"[{"a": 7, "i": {"$numberLong": "0"}}, {"i": null}, {"a": null, "i": null}]"#),
-        PipelineCase(#"[{"$set": {"a.b": 1, "c": "$n"}}]"#, #"[{"a": [{"x": 1}, 2], "n": 5}]"#, #"[{"a": [{"x": 1, "b": 1}, {"b": 1}], "n": 5, "c": 5}]"#),
-        PipelineCase(#"[{"$set": {"a": "$$REMOVE", "b": {"c": 1}}}]"#, #"[{"a": 1, "b": {"d": 2}}]"#, #"[{"b": {"d": 2, "c": 1}}]"#),
-        PipelineCase(#"[{"$unset": ["a.b", "c"]}]"#, #"[{"a": [{"b": 1, "d": 2}, 3], "c": 4}]"#, #"[{"a": [{"d": 2}, 3]}]"#),
+            #"[{"a": 7, "i": {"$numberLong": "0"}}, {"i": null}, {"a": null, "i": null}]"#
+        ),
+        PipelineCase(
+            #"[{"$set": {"a.b": 1, "c": "$n"}}]"#,
+            #"[{"a": [{"x": 1}, 2], "n": 5}]"#,
+            #"[{"a": [{"x": 1, "b": 1}, {"b": 1}], "n": 5, "c": 5}]"#
+        ),
+        PipelineCase(
+            #"[{"$set": {"a": "$$REMOVE", "b": {"c": 1}}}]"#,
+            #"[{"a": 1, "b": {"d": 2}}]"#,
+            #"[{"b": {"d": 2, "c": 1}}]"#
+        ),
+        PipelineCase(
+            #"[{"$unset": ["a.b", "c"]}]"#,
+            #"[{"a": [{"b": 1, "d": 2}, 3], "c": 4}]"#,
+            #"[{"a": [{"d": 2}, 3]}]"#
+        ),
         PipelineCase(#"[{"$replaceRoot": {"newRoot": "$a"}}]"#, #"[{"a": {"b": 1}}]"#, #"[{"b": 1}]"#),
-        PipelineCase(#"[{"$replaceWith": {"$mergeObjects": [{"x": 0}, "$a"]}}]"#, #"[{"a": {"b": 1}}]"#, #"[{"x": 0, "b": 1}]"#),
         PipelineCase(
-            #"[{"$bucket": {"groupBy": "$n", "boundaries": [0, 2, 5], "default": "x"}}]"#, numbers,
-            #"[{"_id": 0, "count": 1}, {"_id": 2, "count": 2}]"#),
+            #"[{"$replaceWith": {"$mergeObjects": [{"x": 0}, "$a"]}}]"#,
+            #"[{"a": {"b": 1}}]"#,
+            #"[{"x": 0, "b": 1}]"#
+        ),
         PipelineCase(
-            #"[{"$bucketAuto": {"groupBy": "$n", "buckets": 2}}]"#, #"[{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]"#,
-            #"[{"_id": {"min": 1, "max": 3}, "count": 2}, {"_id": {"min": 3, "max": 4}, "count": 2}]"#),
+            #"[{"$bucket": {"groupBy": "$n", "boundaries": [0, 2, 5], "default": "x"}}]"#,
+            numbers,
+            #"[{"_id": 0, "count": 1}, {"_id": 2, "count": 2}]"#
+        ),
         PipelineCase(
-            #"[{"$facet": {"a": [{"$limit": 1}, {"$project": {"_id": 1}}], "b": [{"$count": "c"}]}}]"#, numbers,
-            #"[{"a": [{"_id": 1}], "b": [{"c": 3}]}]"#),
+            #"[{"$bucketAuto": {"groupBy": "$n", "buckets": 2}}]"#,
+            #"[{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]"#,
+            #"[{"_id": {"min": 1, "max": 3}, "count": 2}, {"_id": {"min": 3, "max": 4}, "count": 2}]"#
+        ),
+        PipelineCase(
+            #"[{"$facet": {"a": [{"$limit": 1}, {"$project": {"_id": 1}}], "b": [{"$count": "c"}]}}]"#,
+            numbers,
+            #"[{"a": [{"_id": 1}], "b": [{"c": 3}]}]"#
+        ),
         PipelineCase(
             #"[{"$redact": {"$cond": [{"$eq": ["$level", 5]}, "$$PRUNE", "$$DESCEND"]}}]"#,
             #"[{"level": 1, "x": {"level": 5}, "y": [{"level": 5}, {"level": 2}]}]"#,
-            #"[{"level": 1, "y": [{"level": 2}]}]"#),
+            #"[{"level": 1, "y": [{"level": 2}]}]"#
+        ),
     ]
 
     static let refusals: [(String, Int)] = [
-        (#"[{"$foo": 1}]"#, 40324), (#"[{"$lookup": {}}]"#, 238), (#"[{"$limit": 1, "$skip": 1}]"#, 40323), (#"[{}]"#, 40323),
-        (#"[1]"#, 14), (#"[{"$limit": 0}]"#, 15958), (#"[{"$limit": "a"}]"#, 5_107_201), (#"[{"$skip": -1}]"#, 5_107_200),
-        (#"[{"$project": {}}]"#, 51272), (#"[{"$group": {}}]"#, 15955), (#"[{"$group": {"_id": 1, "a": 1}}]"#, 40234),
-        (#"[{"$group": {"_id": 1, "a": {"$foo": 1}}}]"#, 15952), (#"[{"$group": {"_id": 1, "a": {"$sum": 1, "$avg": 1}}}]"#, 40238),
-        (#"[{"$group": {"_id": 1, "a": {"$sum": [1, 2]}}}]"#, 40237), (#"[{"$group": {"_id": 1, "a.b": {"$sum": 1}}}]"#, 40235),
-        (#"[{"$unwind": "a"}]"#, 28818), (#"[{"$count": ""}]"#, 40157), (#"[{"$replaceRoot": {"newRoot": "$a"}}]"#, 40228),
+        (#"[{"$foo": 1}]"#, 40324), (#"[{"$lookup": {}}]"#, 238), (#"[{"$limit": 1, "$skip": 1}]"#, 40323),
+        (#"[{}]"#, 40323),
+        (#"[1]"#, 14), (#"[{"$limit": 0}]"#, 15958), (#"[{"$limit": "a"}]"#, 5_107_201),
+        (#"[{"$skip": -1}]"#, 5_107_200),
+        (#"[{"$project": {}}]"#, 51272), (#"[{"$group": {}}]"#, 15955),
+        (#"[{"$group": {"_id": 1, "a": 1}}]"#, 40234),
+        (#"[{"$group": {"_id": 1, "a": {"$foo": 1}}}]"#, 15952),
+        (#"[{"$group": {"_id": 1, "a": {"$sum": 1, "$avg": 1}}}]"#, 40238),
+        (#"[{"$group": {"_id": 1, "a": {"$sum": [1, 2]}}}]"#, 40237),
+        (#"[{"$group": {"_id": 1, "a.b": {"$sum": 1}}}]"#, 40235),
+        (#"[{"$unwind": "a"}]"#, 28818), (#"[{"$count": ""}]"#, 40157),
+        (#"[{"$replaceRoot": {"newRoot": "$a"}}]"#, 40228),
         (#"[{"$set": {"a": 1, "a.b": 2}}]"#, 40176), (#"[{"$sort": {}}]"#, 15976),
         (#"[{"$bucket": {"groupBy": "$a", "boundaries": [5, 6]}}]"#, 40066),
     ]
@@ -105,7 +166,7 @@ struct PipelineEvaluatorTests {
         for level in 0..<98 {
             expression =
                 level.isMultiple(of: 2)
-                ? ["$let": ["vars": ["x": expression], "in": "$$x"]] : ["$ifNull": [nil, expression]]
+                ? ["$let": ["vars": ["x": expression], "in": "$$x"]] : ["$ifNull": [.null, expression]]
         }
         let stages = [BSONValue](repeating: ["$set": ["n": ["$add": ["$n", 1]]]], count: 999)
         let parsed = try PipelineParser.parse(stages + [["$set": ["n": expression]]])
@@ -117,14 +178,20 @@ struct PipelineEvaluatorTests {
     func nestingStages() throws {
         let stages = [BSONValue](repeating: ["$replaceWith": ["a": "$$ROOT"]], count: 1000)
         let parsed = try PipelineParser.parse(stages)
-        let error = #expect(throws: ServiceError.self) { try parsed.run([["n": 0]], EvaluationContext(now: 0)) }
+        let error = #expect(throws: ServiceError.self) {
+            try parsed.run([["n": 0]], EvaluationContext(now: 0))
+        }
         #expect(error?.serverCode == .overflow)
     }
 
-    @Test("bounds what a blocking stage holds", arguments: [
-        #"[{"$sort": {"n": 1}}, {"$count": "c"}]"#, #"[{"$group": {"_id": null, "a": {"$push": "$$ROOT"}}}]"#,
-        #"[{"$group": {"_id": "$n"}}, {"$count": "c"}]"#,
-    ])
+    @Test(
+        "bounds what a blocking stage holds",
+        arguments: [
+            #"[{"$sort": {"n": 1}}, {"$count": "c"}]"#,
+            #"[{"$group": {"_id": null, "a": {"$push": "$$ROOT"}}}]"#,
+            #"[{"$group": {"_id": "$n"}}, {"$count": "c"}]"#,
+        ]
+    )
     func memoryLimit(pipeline: String) throws {
         let stages = try ExtendedJSON.readValue(Array(pipeline.utf8)).array ?? []
         let parsed = try PipelineParser.parse(stages)
@@ -159,11 +226,17 @@ struct PipelineEvaluatorTests {
         #expect(parsed.split(after: 99).tail.stages.isEmpty)
     }
 
-    @Test("names the stage or operator that users may not use", arguments: [
-        (#"[{"$facet": {"a": []}}]"#, "$facet"),
-        (#"[{"$project": {"a": {"$setIsSubset": [[], []]}}}]"#, "$setIsSubset"),
-        (#"[{"$group": {"_id": null, "a": {"$push": {"$not": {"$setIsSubset": [[], []]}}}}}]"#, "$setIsSubset"),
-    ])
+    @Test(
+        "names the stage or operator that users may not use",
+        arguments: [
+            (#"[{"$facet": {"a": []}}]"#, "$facet"),
+            (#"[{"$project": {"a": {"$setIsSubset": [[], []]}}}]"#, "$setIsSubset"),
+            (
+                #"[{"$group": {"_id": null, "a": {"$push": {"$not": {"$setIsSubset": [[], []]}}}}}]"#,
+                "$setIsSubset"
+            ),
+        ]
+    )
     func restricted(pipeline: String, name: String) throws {
         let parsed = try PipelineParser.parse(ExtendedJSON.readValue(Array(pipeline.utf8)).array ?? [])
         let error = #expect(throws: ServiceError.self) { try RestrictedOperators.check(pipeline: parsed) }
@@ -173,7 +246,10 @@ struct PipelineEvaluatorTests {
 
     @Test("tells which pipelines an update may be")
     func updatePipelines() throws {
-        #expect(try PipelineParser.parse([["$set": ["a": 1]], ["$unset": "b"], ["$replaceWith": "$$ROOT"]]).isAllowedInUpdate)
+        #expect(
+            try PipelineParser.parse([["$set": ["a": 1]], ["$unset": "b"], ["$replaceWith": "$$ROOT"]])
+                .isAllowedInUpdate
+        )
         #expect(try !PipelineParser.parse([["$set": ["a": 1]], ["$limit": 1]]).isAllowedInUpdate)
     }
 }

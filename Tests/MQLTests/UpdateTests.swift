@@ -151,7 +151,7 @@ struct UpdateTests {
         let array = BSONValue.array((0..<20_000).map { .int32($0) })
         let each = try UpdateParser.parse(
             ["$set": ["a.$[].x": 1, "a.$[x].y": 1]],
-            arrayFilters: [["x.z": nil]],
+            arrayFilters: [["x.z": .null]],
             multi: true
         )
         let objects = BSONValue.array((0..<20_000).map { _ in .document([:]) })

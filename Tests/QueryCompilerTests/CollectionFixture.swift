@@ -1,10 +1,11 @@
 import BSON
 import Errors
 import Postgres
-@testable import QueryCompiler
 import Rules
 import SQL
 import TestSupport
+
+@testable import QueryCompiler
 
 /// The bytes of a typed key.
 typealias RowKey = [UInt8]
@@ -27,16 +28,25 @@ struct CollectionFixture {
     private init(making documents: [BSONDocument], _ promoted: [(path: String, type: String)]) async throws {
         database = Database(
             settings: PostgresSettings(
-                connectionString: try await TestCluster.shared.makeDatabase(migrated: true), maxConnections: 2))
+                connectionString: try await TestCluster.shared.makeDatabase(migrated: true),
+                maxConnections: 2
+            )
+        )
         _ = try await database.run("SELECT tidegate.ensure_collection('tests', 'items')")
         for field in promoted {
             _ = try await database.run(
-                "SELECT tidegate.promote_field('tests', 'items', \(bind: .text(field.path)), \(bind: .text(field.type)))")
+                "SELECT tidegate.promote_field('tests', 'items', \(bind: .text(field.path)), \(bind: .text(field.type)))"
+            )
         }
-        let row = try await database.run("SELECT id, schema_name, table_name, promoted FROM tidegate.collections")
+        let row = try await database.run(
+            "SELECT id, schema_name, table_name, promoted FROM tidegate.collections"
+        )
         layout = try CollectionLayout(
-            id: Int32(row.int(0, 0) ?? 0), schema: row.text(0, 1) ?? "", name: row.text(0, 2) ?? "",
-            promoted: Array(row.slice(0, 3) ?? []))
+            id: Int32(row.int(0, 0) ?? 0),
+            schema: row.text(0, 1) ?? "",
+            name: row.text(0, 2) ?? "",
+            promoted: Array(row.slice(0, 3) ?? [])
+        )
         var byKey: [RowKey: BSONDocument] = [:]
         let compiler = QueryCompiler(layout: layout, plan: .system)
         for document in documents {
@@ -50,9 +60,12 @@ struct CollectionFixture {
         self.documents = byKey
     }
 
-    static func shape(of document: BSONDocument, _ layout: CollectionLayout, _ database: Database) async throws -> Int32 {
+    static func shape(of document: BSONDocument, _ layout: CollectionLayout, _ database: Database)
+        async throws -> Int32
+    {
         let rows = try await database.run(
-            "SELECT tidegate.ensure_shape(\(bind: .int4(layout.id)), \(bind: .text(DocumentShape(of: document).text)))")
+            "SELECT tidegate.ensure_shape(\(bind: .int4(layout.id)), \(bind: .text(DocumentShape(of: document).text)))"
+        )
         return Int32(rows.int(0, 0) ?? 0)
     }
 

@@ -2,10 +2,11 @@ import BSON
 import Errors
 import MQL
 import Postgres
-@testable import QueryCompiler
 import SQL
-import Testing
 import TestSupport
+import Testing
+
+@testable import QueryCompiler
 
 /// `MQL`'s evaluator says what a filter means; PostgreSQL has to agree.
 @Suite("Filter → SQL, against the evaluator", .serialized)
@@ -17,28 +18,35 @@ struct FilterDifferentialTests {
     }
 
     private func compare(
-        _ fixture: CollectionFixture, _ filter: Filter, _ source: FilterCompiler.Source, _ tally: inout Tally
+        _ fixture: CollectionFixture,
+        _ filter: Filter,
+        _ source: FilterCompiler.Source,
+        _ tally: inout Tally
     ) async throws {
         let compiler = FilterCompiler(source: source)
         let condition = compiler.compile(filter)
         let found = try await fixture.keys(where: condition.fragment(on: compiler.document))
         let context = EvaluationContext(now: 0)
         var expected: Set<RowKey> = []
-        for (key, document) in fixture.documents where try filter.matches(document, context) { expected.insert(key) }
+        for (key, document) in fixture.documents where try filter.matches(document, context) {
+            expected.insert(key)
+        }
         if condition.isExact {
             tally.exact += 1
             let wrong = found.symmetricDifference(expected)
             let example = wrong.first.flatMap { fixture.documents[$0] }
             #expect(
                 wrong.isEmpty,
-                "\(filter)\n\(example.map { ExtendedJSON.canonical(.document($0)) } ?? "") expected: \(wrong.first.map { expected.contains($0) } ?? false)\n\(condition)")
+                "\(filter)\n\(example.map { ExtendedJSON.canonical(.document($0)) } ?? "") expected: \(wrong.first.map { expected.contains($0) } ?? false)\n\(condition)"
+            )
         } else {
             if condition.terms.isEmpty { tally.unknown += 1 } else { tally.superset += 1 }
             let lost = expected.subtracting(found)
             let example = lost.first.flatMap { fixture.documents[$0] }
             #expect(
                 lost.isEmpty,
-                "\(filter)\n\(example.map { ExtendedJSON.canonical(.document($0)) } ?? "")\n\(condition)")
+                "\(filter)\n\(example.map { ExtendedJSON.canonical(.document($0)) } ?? "")\n\(condition)"
+            )
         }
     }
 
@@ -49,7 +57,12 @@ struct FilterDifferentialTests {
         var tally = Tally()
         for index in 0..<1500 {
             let filter = generator.filter()
-            try await compare(fixture, filter, index.isMultiple(of: 3) ? .image("doc") : .rows(fixture.layout), &tally)
+            try await compare(
+                fixture,
+                filter,
+                index.isMultiple(of: 3) ? .image("doc") : .rows(fixture.layout),
+                &tally
+            )
         }
         // The test would prove nothing if hardly anything were compiled.
         #expect(tally.exact > 300 && tally.superset > 300, "\(tally)")
@@ -62,9 +75,11 @@ struct FilterDifferentialTests {
         let fixture = try await CollectionFixture(
             generator.collection(250),
             promoted: [
-                ("a", "string"), ("b", "number"), ("a", "number"), ("a.b", "string"), ("c", "date"), ("c", "objectId"),
+                ("a", "string"), ("b", "number"), ("a", "number"), ("a.b", "string"), ("c", "date"),
+                ("c", "objectId"),
                 ("b", "uuid"), ("b.c", "bool"), ("c", "bool"), ("a.b", "number"),
-            ])
+            ]
+        )
         var tally = Tally()
         for _ in 0..<1500 {
             try await compare(fixture, generator.filter(depth: 1), .rows(fixture.layout), &tally)
@@ -80,19 +95,27 @@ struct FilterDifferentialTests {
             (0..<150).map { index in
                 var document: BSONDocument = ["_id": .int32(Int32(index))]
                 for key in ["a", "b"] where !generator.random.oneIn(5) {
-                    document[key] = generator.random.oneIn(4)
-                        ? .array((0..<generator.random.below(3)).map { _ in generator.scalar() }) : generator.scalar()
+                    document[key] =
+                        generator.random.oneIn(4)
+                        ? .array((0..<generator.random.below(3)).map { _ in generator.scalar() })
+                        : generator.scalar()
                 }
                 return document
-            })
+            }
+        )
         var sorted = 0
         for _ in 0..<100 {
             let sort = generator.sort()
             guard let order = SortCompiler.compile(sort) else { continue }
             do throws(ServiceError) {
-                let rows = try await fixture.database.run("SELECT _id FROM \(fixture.layout.table) ORDER BY \(order)")
-                let documents = (0..<rows.rowCount).compactMap { rows.slice($0, 0).flatMap { fixture.documents[Array($0)] } }
-                for (first, second) in zip(documents, documents.dropFirst()) where sort.compare(first, second) > 0 {
+                let rows = try await fixture.database.run(
+                    "SELECT _id FROM \(fixture.layout.table) ORDER BY \(order)"
+                )
+                let documents = (0..<rows.rowCount).compactMap {
+                    rows.slice($0, 0).flatMap { fixture.documents[Array($0)] }
+                }
+                for (first, second) in zip(documents, documents.dropFirst())
+                where sort.compare(first, second) > 0 {
                     Issue.record("\(sort)\n\(first)\n\(second)")
                 }
                 sorted += 1

@@ -18,16 +18,27 @@ struct GeneratedQueries {
     mutating func scalar() -> BSONValue {
         switch random.below(24) {
         case 0...3: return .int32(Int32(random.below(5)) - 1)
-        case 4, 5: return pick([.int64(2), .int64(5_000_000_000), .int64(.max), .int64(0), .int64(9_007_199_254_740_993)])
-        case 6...8: return pick([.double(2), .double(0.1), .double(-1.5), .double(1e300), .double(9_007_199_254_740_992)])
+        case 4, 5:
+            return pick([
+                .int64(2), .int64(5_000_000_000), .int64(.max), .int64(0), .int64(9_007_199_254_740_993),
+            ])
+        case 6...8:
+            return pick([
+                .double(2), .double(0.1), .double(-1.5), .double(1e300), .double(9_007_199_254_740_992),
+            ])
         case 9: return pick([.double(.nan), .double(.infinity), .double(-.infinity), .double(-0.0)])
         case 10:
             return .decimal128(
-                pick(["2", "0.1", "2.00", "NaN", "Infinity", "-1", "1E+6000", "0.1000000000000000055511151231257827"])
-                    .decimal)
+                pick([
+                    "2", "0.1", "2.00", "NaN", "Infinity", "-1", "1E+6000",
+                    "0.1000000000000000055511151231257827",
+                ])
+                .decimal
+            )
         case 11...14: return .string(pick(["a", "b", "ab", "", "é", "e\u{301}", "\"\\\n", "$oid", "Z"]))
         case 15: return .symbol("a")
-        case 16: return .objectID(pick([ObjectID(hex: Self.hex)!, ObjectID(hex: "000000000000000000000000")!]))
+        case 16:
+            return .objectID(pick([ObjectID(hex: Self.hex)!, ObjectID(hex: "000000000000000000000000")!]))
         case 17: return .date(pick([0, 1_700_000_000_123, -5, 400_000_000_000_000]))
         case 18: return .bool(random.oneIn(2))
         case 19, 20: return .null
@@ -67,7 +78,10 @@ struct GeneratedQueries {
     }
 
     mutating func path() -> FieldPath {
-        pick(["a", "a", "b", "b", "c", "a.b", "a.a", "b.c", "a.b.c", "a.0", "a.0.b", "0", "_id", "é", "a.é", "_id.a", "b.1"])
+        pick([
+            "a", "a", "b", "b", "c", "a.b", "a.a", "b.c", "a.b.c", "a.0", "a.0.b", "0", "_id", "é", "a.é",
+            "_id.a", "b.1",
+        ])
     }
 
     mutating func test(depth: Int = 2) -> FieldTest {
@@ -80,10 +94,16 @@ struct GeneratedQueries {
         case 13:
             return .type(
                 pick([
-                    [.string], [.double, .int32, .int64, .decimal128], [.int32], [.array], [.document], [.null], [.bool],
-                    [.objectID, .date], [.binary], [.decimal128], [.double], [.undefined, .symbol], [.timestamp, .minKey],
-                ]))
-        case 14: return .matches(RegexPattern(pattern: pick(["^a", "a", "b$", "^(a|b)", "ab"]), options: pick(["", "", "i"])))
+                    [.string], [.double, .int32, .int64, .decimal128], [.int32], [.array], [.document],
+                    [.null], [.bool],
+                    [.objectID, .date], [.binary], [.decimal128], [.double], [.undefined, .symbol],
+                    [.timestamp, .minKey],
+                ])
+            )
+        case 14:
+            return .matches(
+                RegexPattern(pattern: pick(["^a", "a", "b$", "^(a|b)", "ab"]), options: pick(["", "", "i"]))
+            )
         case 15: return .all((0..<random.below(3)).map { _ in .value(value(depth: 1)) })
         case 16: return .size(random.below(3))
         case 17: return .modulo(divisor: 2, remainder: 0)
@@ -136,7 +156,8 @@ struct GeneratedQueries {
         for key in ["c", "a", "d", "b", "f"] where !random.oneIn(4) {
             document[key] =
                 switch random.below(6) {
-                case 0, 1: pick([.int32(5), .int32(.max), .int64(5), .double(2.5), .double(0.1), .int64(.max)])
+                case 0, 1:
+                    pick([.int32(5), .int32(.max), .int64(5), .double(2.5), .double(0.1), .int64(.max)])
                 case 2: .array((0..<random.below(3)).map { _ in scalar() })
                 case 3: .document(["y": scalar(), "x": scalar(), "w": 1])
                 case 4: .string("a")

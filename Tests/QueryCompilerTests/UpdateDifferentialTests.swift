@@ -2,11 +2,12 @@ import BSON
 import Errors
 import MQL
 import Postgres
-@testable import QueryCompiler
 import Rules
 import SQL
-import Testing
 import TestSupport
+import Testing
+
+@testable import QueryCompiler
 
 @Suite("Update → SQL, against the evaluator", .serialized)
 struct UpdateDifferentialTests {
@@ -27,10 +28,13 @@ struct UpdateDifferentialTests {
             """
             SELECT t.doc, t.shape, s.order_text FROM \(fixture.layout.table) t \
             LEFT JOIN tidegate.shapes s ON s.collection_id = \(bind: .int4(fixture.layout.id)) AND s.id = t.shape
-            """)
+            """
+        )
         return Row(
-            bytes: Array(rows.slice(0, 0) ?? []), shape: Int32(rows.int(0, 1) ?? -1),
-            order: try rows.text(0, 2).map { try DocumentShape(text: $0) })
+            bytes: Array(rows.slice(0, 0) ?? []),
+            shape: Int32(rows.int(0, 1) ?? -1),
+            order: try rows.text(0, 2).map { try DocumentShape(text: $0) }
+        )
     }
 
     /// Records the steps that an update takes from a row, as the service does after computing it itself.
@@ -43,7 +47,8 @@ struct UpdateDifferentialTests {
                 """
                 SELECT tidegate.learn_step(\(bind: .int4(fixture.layout.id)), \(bind: .int4(id)), \
                 \(bind: .text(step.text)), \(bind: .text(next.text)))
-                """)
+                """
+            )
             id = Int32(rows.int(0, 0) ?? 0)
             shape = next
         }
@@ -61,18 +66,29 @@ struct UpdateDifferentialTests {
         for _ in 0..<600 {
             let document = generator.target()
             let update = generator.update()
-            guard let statement = compiler.update(UpdateArguments(filter: Self.filter, update: update), many: false, now: Self.now)
+            guard
+                let statement = compiler.update(
+                    UpdateArguments(filter: Self.filter, update: update),
+                    many: false,
+                    now: Self.now
+                )
             else { continue }
             var bytes: [UInt8] = []
             try StoredForm.write(document, to: &bytes)
             let shape = try await CollectionFixture.shape(of: document, fixture.layout, fixture.database)
             _ = try await fixture.run(
-                "UPDATE \(fixture.layout.table) SET doc = \(bind: .jsonb(bytes)), shape = \(bind: .int4(shape))")
+                "UPDATE \(fixture.layout.table) SET doc = \(bind: .jsonb(bytes)), shape = \(bind: .int4(shape))"
+            )
             try await learn(update, row(fixture), fixture)
             // The light statement writes all or nothing; where it wrote, it has to be right as well.
             if let direct = statement.direct, try await fixture.run(direct).affectedRows > 0 {
                 directly += 1
-                let expected = try update.apply(to: document, filter: Self.filter, isUpsertInsert: false, context)
+                let expected = try update.apply(
+                    to: document,
+                    filter: Self.filter,
+                    isUpsertInsert: false,
+                    context
+                )
                 let after = try await row(fixture).document()
                 #expect(after == expected && after != document, "\(document)\n\(update)")
                 continue
@@ -83,7 +99,11 @@ struct UpdateDifferentialTests {
             #expect(answer.int(0, 0) == 1 && answer.int(0, 2) == 0)
             do throws(ServiceError) {
                 let expected = try update.apply(
-                    to: document, filter: Self.filter, isUpsertInsert: false, context)
+                    to: document,
+                    filter: Self.filter,
+                    isUpsertInsert: false,
+                    context
+                )
                 if answer.int(0, 1) == 0 {
                     decided += 1
                     #expect(after == expected, "\(ExtendedJSON.canonical(.document(document)))\n\(update)")
@@ -110,16 +130,23 @@ struct UpdateDifferentialTests {
             [
                 "$set": ["status": "done", "sub.y": 2], "$inc": ["n": 1], "$push": ["tags": "b"],
                 "$min": ["low": 3], "$unset": ["gone": ""], "$currentDate": ["at": true],
-            ], arrayFilters: [], multi: false)
+            ],
+            arrayFilters: [],
+            multi: false
+        )
         try await learn(update, row(fixture), fixture)
         let statement = try #require(
-            compiler.update(UpdateArguments(filter: Self.filter, update: update), many: false, now: Self.now))
+            compiler.update(UpdateArguments(filter: Self.filter, update: update), many: false, now: Self.now)
+        )
         let answer = try await fixture.run(statement.statement)
         #expect((0..<4).map { answer.int(0, $0) } == [1, 0, 0, 1])
         let after = try await row(fixture).document()
         #expect(
             ExtendedJSON.relaxed(.document(after)).hasPrefix(
-                #"{"_id":"target","n":2,"tags":["a","b"],"sub":{"x":1,"y":2},"at":"#), "\(after)")
+                #"{"_id":"target","n":2,"tags":["a","b"],"sub":{"x":1,"y":2},"at":"#
+            ),
+            "\(after)"
+        )
         #expect(after.keys == ["_id", "n", "tags", "sub", "at", "low", "status"])
         await fixture.database.close()
     }

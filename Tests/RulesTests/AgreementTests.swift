@@ -82,7 +82,7 @@ struct RuleGenerator {
     // MARK: Documents
 
     private mutating func scalar() -> BSONValue {
-        pick([0, 1, 1.0, 2, "u1", "u2", "red", true, nil, .int64(1)])
+        pick([0, 1, 1.0, 2, "u1", "u2", "red", true, .null, .int64(1)])
     }
 
     private mutating func value(_ depth: Int = 0) -> BSONValue {
@@ -209,8 +209,8 @@ struct RuleGenerator {
     mutating func context() -> RuleContext {
         var custom = BSONDocument()
         if below(2) == 0 { custom.append("team", pick(["red", 1, ["red", "u1"]])) }
-        if below(2) == 0 { custom.append("list", pick([["red", "u2", 1], [], [nil], [["red"]], "red"])) }
-        if below(2) == 0 { custom.append("none", nil) }
+        if below(2) == 0 { custom.append("list", pick([["red", "u2", 1], [], [.null], [["red"]], "red"])) }
+        if below(2) == 0 { custom.append("none", .null) }
         let user = RuleUser(id: pick(["u1", "u2"]), customData: below(4) == 0 ? BSONDocument?.none : custom)
         return RuleContext(user: below(8) == 0 ? RuleUser?.none : user, values: ["limit": 1])
     }

@@ -1,4 +1,5 @@
-import Foundation
+public import Foundation
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -34,7 +35,10 @@ public struct APICaller: Sendable {
 
     /// Sends one request.
     public func send(
-        _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil
+        _ method: String,
+        _ path: String,
+        headers: [String: String] = [:],
+        body: Data? = nil
     ) async throws -> Answer {
         guard let url = URL(string: server.http + path) else { throw URLError(.badURL) }
         var request = URLRequest(url: url, timeoutInterval: 60)
@@ -48,7 +52,10 @@ public struct APICaller: Sendable {
             fields["\(name)".lowercased()] = "\(value)"
         }
         return Answer(
-            status: response.statusCode, headers: fields, text: String(decoding: data, as: UTF8.self))
+            status: response.statusCode,
+            headers: fields,
+            text: String(decoding: data, as: UTF8.self)
+        )
     }
 
     /// One action of the Data API.
@@ -57,8 +64,12 @@ public struct APICaller: Sendable {
     ///   - members: The body's members besides the namespace, as JSON text without braces.
     ///   - caller: Headers that say who calls.
     public func act(
-        _ action: String, _ collection: String, _ members: String = "", as caller: [String: String],
-        database: String = "todo", accept: String = "application/json"
+        _ action: String,
+        _ collection: String,
+        _ members: String = "",
+        as caller: [String: String],
+        database: String = "todo",
+        accept: String = "application/json"
     ) async throws -> Answer {
         let rest = members.isEmpty ? "" : "," + members
         let body =
@@ -68,13 +79,20 @@ public struct APICaller: Sendable {
 
     /// One action with a body as it stands.
     public func act(
-        _ action: String, raw body: Data, as caller: [String: String], accept: String = "application/json"
+        _ action: String,
+        raw body: Data,
+        as caller: [String: String],
+        accept: String = "application/json"
     ) async throws -> Answer {
         var headers = caller
         headers["Content-Type"] = "application/ejson"
         headers["Accept"] = accept
         return try await send(
-            "POST", "/app/\(app)/endpoint/data/v1/action/\(action)", headers: headers, body: body)
+            "POST",
+            "/app/\(app)/endpoint/data/v1/action/\(action)",
+            headers: headers,
+            body: body
+        )
     }
 
     /// A user who has just registered and logged in.
@@ -89,14 +107,26 @@ public struct APICaller: Sendable {
         public var bearer: [String: String] { ["Authorization": "Bearer \(accessToken)"] }
     }
 
+    /// A new anonymous user: a login without the price of a password.
+    public func newUser() async throws -> User {
+        try user(
+            try await send("POST", "/api/client/v2.0/app/\(app)/auth/providers/anon-user/login"),
+            email: "",
+            password: ""
+        )
+    }
+
     /// Registers an email and logs in.
-    public func newUser(_ name: String) async throws -> User {
-        let email = "\(name)-\(UUID().uuidString.prefix(8))@example.com"
-        let password = "secret-\(name)"
+    public func newPasswordUser() async throws -> User {
+        let email = "user-\(UUID().uuidString)@example.com"
+        let password = "secret-\(UUID().uuidString)"
         let provider = "/api/client/v2.0/app/\(app)/auth/providers/local-userpass"
         let registration = try await send(
-            "POST", provider + "/register", headers: ["Content-Type": "application/json"],
-            body: Data(#"{"email":"\#(email)","password":"\#(password)"}"#.utf8))
+            "POST",
+            provider + "/register",
+            headers: ["Content-Type": "application/json"],
+            body: Data(#"{"email":"\#(email)","password":"\#(password)"}"#.utf8)
+        )
         guard registration.status == 201 else { throw UnexpectedAnswer(answer: registration) }
         return try await logIn(email: email, password: password)
     }
@@ -104,9 +134,15 @@ public struct APICaller: Sendable {
     /// Logs in with an email and a password.
     public func logIn(email: String, password: String) async throws -> User {
         let answer = try await send(
-            "POST", "/api/client/v2.0/app/\(app)/auth/providers/local-userpass/login",
+            "POST",
+            "/api/client/v2.0/app/\(app)/auth/providers/local-userpass/login",
             headers: ["Content-Type": "application/json"],
-            body: Data(#"{"username":"\#(email)","password":"\#(password)"}"#.utf8))
+            body: Data(#"{"username":"\#(email)","password":"\#(password)"}"#.utf8)
+        )
+        return try user(answer, email: email, password: password)
+    }
+
+    private func user(_ answer: Answer, email: String, password: String) throws -> User {
         guard answer.status == 200, let id = answer.object["user_id"] as? String,
             let access = answer.object["access_token"] as? String,
             let refresh = answer.object["refresh_token"] as? String

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Synchronization
 
 /// The real binary, `tidegate dev`, on free ports with a data directory of its own.
@@ -43,21 +43,27 @@ public final class RunningServer: Sendable {
         for (path, text) in app {
             let file = appDirectory.appendingPathComponent(path)
             try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
             try Data(text.utf8).write(to: file)
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
         let data = directory.appendingPathComponent("data")
         return try await start(
-            data: data, directory: directory,
-            arguments: ["dev", "--data-dir", data.path, "--app", appDirectory.path, "--port", "0",
-                "--https-port", "0"] + arguments)
+            data: data,
+            directory: directory,
+            arguments: [
+                "dev", "--data-dir", data.path, "--app", appDirectory.path, "--port", "0",
+                "--https-port", "0",
+            ] + arguments
+        )
     }
 
     /// Starts `tidegate` with these arguments and waits for the file that says where it listens.
     private static func start(data: URL, directory: URL, arguments: [String]) async throws -> RunningServer {
         let log = directory.appendingPathComponent("server.log")
-        FileManager.default.createFile(atPath: log.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let handle = try FileHandle(forWritingTo: log)
         let process = Process()
         process.executableURL = binary
@@ -74,8 +80,12 @@ public final class RunningServer: Sendable {
                 known.pid == process.processIdentifier
             {
                 return RunningServer(
-                    http: known.http, https: known.https, database: known.database, directory: directory,
-                    process: process.processIdentifier)
+                    http: known.http,
+                    https: known.https,
+                    database: known.database,
+                    directory: directory,
+                    process: process.processIdentifier
+                )
             }
             guard process.isRunning else { break }
             try await Task.sleep(for: .milliseconds(50))
@@ -102,7 +112,9 @@ public final class RunningServer: Sendable {
         }
         let arguments = CommandLine.arguments
         let bundle = arguments.firstIndex(of: "--test-bundle-path").map { arguments[$0 + 1] } ?? arguments[0]
-        let beside = URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("tidegate")
+        let beside = URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent(
+            "tidegate"
+        )
         if FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
         return packageRoot.appendingPathComponent(".build/debug/tidegate")
     }

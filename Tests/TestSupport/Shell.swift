@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Runs a program to its end and returns what it printed.
 public enum Shell {
@@ -19,8 +19,12 @@ public enum Shell {
         let outputFile = folder.appendingPathComponent("out-\(UUID().uuidString)")
         let errorFile = folder.appendingPathComponent("err-\(UUID().uuidString)")
         let inputFile = folder.appendingPathComponent("in-\(UUID().uuidString)")
-        for file in [outputFile, errorFile] { FileManager.default.createFile(atPath: file.path, contents: nil) }
-        defer { for file in [outputFile, errorFile, inputFile] { try? FileManager.default.removeItem(at: file) } }
+        for file in [outputFile, errorFile] {
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+        }
+        defer {
+            for file in [outputFile, errorFile, inputFile] { try? FileManager.default.removeItem(at: file) }
+        }
         try (input ?? Data()).write(to: inputFile)
         process.standardOutput = try FileHandle(forWritingTo: outputFile)
         process.standardError = try FileHandle(forWritingTo: errorFile)
@@ -30,7 +34,8 @@ public enum Shell {
         return Result(
             status: process.terminationStatus,
             output: try String(contentsOf: outputFile, encoding: .utf8),
-            errors: try String(contentsOf: errorFile, encoding: .utf8))
+            errors: try String(contentsOf: errorFile, encoding: .utf8)
+        )
     }
 
     /// Runs SQL as an administrator would, in psql; rows come one a line, columns with `|` between.
@@ -38,7 +43,8 @@ public enum Shell {
     public static func psql(_ database: String, _ statement: String) throws -> String {
         let result = try run(
             URL(fileURLWithPath: "/usr/bin/psql"),
-            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", statement])
+            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", statement]
+        )
         guard result.status == 0 else { throw Failure(message: result.errors) }
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }

@@ -9,7 +9,8 @@ extension RequestCredentials {
             apiKey: headers[.apiKey] ?? headers[.apiKeyDashed],
             email: headers[.email],
             password: headers[.password],
-            jwt: headers[.jwtTokenString])
+            jwt: headers[.jwtTokenString]
+        )
     }
 }
 
@@ -18,7 +19,9 @@ extension HTTPFields {
     var bearerToken: String? {
         guard let value = self[.authorization] else { return nil }
         let scheme = "bearer "
-        guard value.count >= scheme.count, value.prefix(scheme.count).lowercased() == scheme else { return nil }
+        guard value.count >= scheme.count, value.prefix(scheme.count).lowercased() == scheme else {
+            return nil
+        }
         return String(value.dropFirst(scheme.count).drop { $0 == " " })
     }
 }

@@ -10,8 +10,10 @@ extension Response {
         var bytes: [UInt8] = []
         ExtendedJSON.writeCanonical(.document(document), to: &bytes)
         return Response(
-            status: status, headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+            status: status,
+            headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: bytes))
+        )
     }
 
     /// A status alone, without body and content type: `realm-web` refuses any other type.
@@ -36,7 +38,10 @@ struct ClientAPIBody {
             document = try ExtendedJSON.readDocument(bytes)
         } catch {
             throw ServiceError(
-                .invalidParameter, "invalid json in request body: \(error.message)", details: error.details)
+                .invalidParameter,
+                "invalid json in request body: \(error.message)",
+                details: error.details
+            )
         }
     }
 
@@ -44,7 +49,10 @@ struct ClientAPIBody {
     func text(_ name: String) throws(ServiceError) -> String {
         guard case .string(let text)? = document[name] else {
             throw ServiceError(
-                .invalidParameter, "'\(name)' is a required string", details: [name: "must be a string"])
+                .invalidParameter,
+                "'\(name)' is a required string",
+                details: [name: "must be a string"]
+            )
         }
         return text
     }

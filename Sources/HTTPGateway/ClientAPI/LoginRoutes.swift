@@ -1,7 +1,7 @@
-import HTTPTypes
-import BSON
 import Accounts
+import BSON
 import Errors
+import HTTPTypes
 import Hummingbird
 import Services
 
@@ -21,9 +21,14 @@ struct LoginRoutes {
             }
             let body = try await ClientAPIBody(request, settings: settings).document
             let credentials = try Credentials.parse(
-                provider: try context.parameters.require("provider"), body)
+                provider: try context.parameters.require("provider"),
+                body
+            )
             let result = try await accounts.logIn(
-                credentials, device: DeviceInformation(loginBody: body), app.accounts)
+                credentials,
+                device: DeviceInformation(loginBody: body),
+                app.accounts
+            )
             return Response.json(result.document)
         }
         router.post("\(Self.providers)/:provider/register") { request, context -> Response in
@@ -33,7 +38,10 @@ struct LoginRoutes {
             }
             let body = try await ClientAPIBody(request, settings: settings)
             try await accounts.register(
-                email: try body.text("email"), password: try body.text("password"), app.accounts)
+                email: try body.text("email"),
+                password: try body.text("password"),
+                app.accounts
+            )
             return Response.empty(.created)
         }
     }

@@ -40,8 +40,10 @@ struct DataAPIResponse {
             form.write(["deletedCount": .count(count)], to: &bytes)
         }
         return Response(
-            status: status, headers: [.contentType: form.contentType],
-            body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+            status: status,
+            headers: [.contentType: form.contentType],
+            body: .init(byteBuffer: ByteBuffer(bytes: bytes))
+        )
     }
 }
 

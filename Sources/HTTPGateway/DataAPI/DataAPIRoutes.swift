@@ -1,5 +1,5 @@
-import AppDefinition
 import Accounts
+import AppDefinition
 import BSON
 import Errors
 import HTTPTypes
@@ -36,29 +36,40 @@ struct DataAPIRoutes {
         }
         let facts = RequestFacts(request, context, settings: settings)
         let form = ResponseForm(
-            accept: request.headers[.accept], configured: api.returnType == .extendedJSON ? .ejson : .json)
+            accept: request.headers[.accept],
+            configured: api.returnType == .extendedJSON ? .ejson : .json
+        )
         let deadline = ContinuousClock.now + settings.requestTimeout
         let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes, timeout: settings.bodyTimeout)
         let bytes = try await reader.read(request)
         let admission = DataAPIAdmission(app: app)
         try Self.validate(request, bytes, api, admission)
         let principal = try await accounts.authenticate(
-            RequestCredentials(request.headers), app.accounts)
+            RequestCredentials(request.headers),
+            app.accounts
+        )
         guard admission.admits(principal, request: facts.ruleRequest) else {
             throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(action)\"")
         }
         let body = try Self.parse(bytes)
         let operation = try OperationParser.parse(action: action, body: body)
         let call = CallContext(
-            app: app, principal: principal, request: facts.ruleRequest, deadline: deadline,
-            requestID: context.requestID)
+            app: app,
+            principal: principal,
+            request: facts.ruleRequest,
+            deadline: deadline,
+            requestID: context.requestID
+        )
         let result = try await data.perform(operation, call)
         return try DataAPIResponse(result: result, form: form, insertStatus: settings.insertStatus).response()
     }
 
     /// Checks the secret or the signature that the app's settings ask for (data-api.md §9.3).
     private static func validate(
-        _ request: Request, _ body: [UInt8], _ api: DataAPIDefinition, _ admission: DataAPIAdmission
+        _ request: Request,
+        _ body: [UInt8],
+        _ api: DataAPIDefinition,
+        _ admission: DataAPIAdmission
     ) throws(ServiceError) {
         if case .none = api.validation { return }
         let secret = request.uri.queryParameters["secret"].map(String.init)
@@ -66,7 +77,8 @@ struct DataAPIRoutes {
         let signature = (request.headers[.endpointSignature] ?? request.headers[.hookSignature])
             .map { String($0.drop { $0 == ":" || $0 == " " }) }
         guard admission.isValidated(secret: secret, signature: signature, body: body) else {
-            let what = if case .secretAsQueryParameter = api.validation { "secret" } else { "request signature" }
+            let what =
+                if case .secretAsQueryParameter = api.validation { "secret" } else { "request signature" }
             throw ServiceError(.incomingWebhookAuthFailed, "invalid \(what)")
         }
     }
@@ -76,7 +88,10 @@ struct DataAPIRoutes {
             return try ExtendedJSON.readDocument(bytes)
         } catch {
             throw ServiceError(
-                .invalidParameter, "invalid json in request body: \(error.message)", details: error.details)
+                .invalidParameter,
+                "invalid json in request body: \(error.message)",
+                details: error.details
+            )
         }
     }
 }

@@ -41,7 +41,9 @@ enum AccumulatorState {
 
     /// Takes one document of the group.
     mutating func add(
-        _ document: BSONDocument, _ accumulator: Accumulator, _ context: EvaluationContext,
+        _ document: BSONDocument,
+        _ accumulator: Accumulator,
+        _ context: EvaluationContext,
         _ memory: inout MemoryBound
     ) throws(ServiceError) {
         let value = try accumulator.operand.evaluate(document, context)
@@ -86,7 +88,9 @@ enum AccumulatorState {
             guard let value, !value.isNullish else { return }
             guard case .document(let object) = value else {
                 throw .mongo(
-                    5_911_200, "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))")
+                    5_911_200,
+                    "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))"
+                )
             }
             try memory.add(object)
             for field in object { fields.set(field.key, field.value) }
@@ -113,7 +117,10 @@ enum AccumulatorState {
     }
 
     private static func better(
-        _ kind: Accumulator.Kind, _ current: BSONValue?, _ value: BSONValue?, _ memory: inout MemoryBound
+        _ kind: Accumulator.Kind,
+        _ current: BSONValue?,
+        _ value: BSONValue?,
+        _ memory: inout MemoryBound
     ) throws(ServiceError) -> BSONValue? {
         switch kind {
         case .first:
@@ -138,7 +145,10 @@ enum AccumulatorState {
     {
         guard let value else { return nil }
         guard case .array(let elements) = value else {
-            throw .mongo(.typeMismatch, "\(kind.rawValue) requires array inputs, but input is of type \(TypeName.of(value))")
+            throw .mongo(
+                .typeMismatch,
+                "\(kind.rawValue) requires array inputs, but input is of type \(TypeName.of(value))"
+            )
         }
         return elements
     }
@@ -188,7 +198,8 @@ struct LeadingValues {
         try memory.add(value)
         arrivals += 1
         entries.append(
-            Entry(key: sort.map { SortKey(of: document, by: $0) }, arrival: arrivals, value: value))
+            Entry(key: sort.map { SortKey(of: document, by: $0) }, arrival: arrivals, value: value)
+        )
         if entries.count / 2 >= count { shrink() }
     }
 

@@ -18,7 +18,9 @@ struct ArraySort {
             for field in document {
                 guard let direction = Self.direction(field.value) else {
                     throw .mongo(
-                        2_942_505, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+                        2_942_505,
+                        "$sort key ordering must be 1 (for ascending) or -1 (for descending)"
+                    )
                 }
                 keys.append((FieldPath(field.key).components, direction))
             }
@@ -27,13 +29,17 @@ struct ArraySort {
         case .int32, .int64, .double, .decimal128:
             guard let direction = Self.direction(value) else {
                 throw .mongo(
-                    2_942_506, "The $sort element value must be either 1 or -1")
+                    2_942_506,
+                    "The $sort element value must be either 1 or -1"
+                )
             }
             keys = []
             ascending = direction
         default:
             throw .mongo(
-                2_942_507, "The sortBy argument to $sortArray must be a sort pattern or 1 or -1, found: \(TypeName.of(value))")
+                2_942_507,
+                "The sortBy argument to $sortArray must be a sort pattern or 1 or -1, found: \(TypeName.of(value))"
+            )
         }
     }
 

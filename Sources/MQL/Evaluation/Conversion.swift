@@ -30,19 +30,22 @@ enum Conversion {
     private static func unsupported(_ value: BSONValue, _ type: BSONType) -> ServiceError {
         .mongo(
             .conversionFailure,
-            "Unsupported conversion from \(TypeName.of(value)) to \(type.alias) in $convert with no onError value")
+            "Unsupported conversion from \(TypeName.of(value)) to \(type.alias) in $convert with no onError value"
+        )
     }
 
     private static func overflow(_ value: BSONValue, _ type: BSONType) -> ServiceError {
         .mongo(
             .conversionFailure,
-            "Conversion would overflow target type in $convert with no onError value: \(MessageText.of(value))")
+            "Conversion would overflow target type in $convert with no onError value: \(MessageText.of(value))"
+        )
     }
 
     private static func unreadable(_ text: String, _ what: String) -> ServiceError {
         .mongo(
             .conversionFailure,
-            "Failed to parse \(what) '\(MessageText.shortened(text))' in $convert with no onError value")
+            "Failed to parse \(what) '\(MessageText.shortened(text))' in $convert with no onError value"
+        )
     }
 
     private static func integer(_ value: BSONValue, _ type: BSONType) throws(ServiceError) -> Int64 {
@@ -58,7 +61,8 @@ enum Conversion {
             // Only an optional sign and digits: Int64 reads the same, and nothing more.
             guard let number = Int64(text) else { throw unreadable(text, "number") }
             return number
-        case .binary(let binary) where [1, 2, 4, 8].contains(binary.bytes.count) && binary.bytes.count <= (type == .int32 ? 4 : 8):
+        case .binary(let binary)
+        where [1, 2, 4, 8].contains(binary.bytes.count) && binary.bytes.count <= (type == .int32 ? 4 : 8):
             // Little-endian, sign-extended.
             let count = binary.bytes.count
             let raw = binary.bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -111,7 +115,8 @@ enum Conversion {
     private static func isDecimalNumber(_ text: String) -> Bool {
         if text.isEmpty || text.utf8.count > 6200 { return false }
         let lowered = TextCase.lowered(text)
-        let bare = lowered.utf8.first == UInt8(ascii: "-") || lowered.utf8.first == UInt8(ascii: "+")
+        let bare =
+            lowered.utf8.first == UInt8(ascii: "-") || lowered.utf8.first == UInt8(ascii: "+")
             ? String(Substring(lowered.utf8.dropFirst())) : lowered
         if ["nan", "inf", "infinity"].contains(bare) { return true }
         return bare.utf8.allSatisfy {
@@ -142,7 +147,9 @@ enum Conversion {
         case .string(let text):
             guard let date = try DateTextParser.parse(text, format: nil, zone: nil) else {
                 throw .mongo(
-                    .conversionFailure, "Error parsing date string '\(MessageText.shortened(text))'")
+                    .conversionFailure,
+                    "Error parsing date string '\(MessageText.shortened(text))'"
+                )
             }
             return .date(date)
         default: throw unsupported(value, .date)
@@ -167,7 +174,10 @@ enum Conversion {
         case .objectID(let id): return id.hex
         case .date(let milliseconds):
             return try DateText.formatted(
-                DateFields(local: milliseconds), offset: 0, format: "%Y-%m-%dT%H:%M:%S.%LZ")
+                DateFields(local: milliseconds),
+                offset: 0,
+                format: "%Y-%m-%dT%H:%M:%S.%LZ"
+            )
         case .binary(let binary) where binary.subtype == 4 && binary.bytes.count == 16:
             return BinaryText.uuid(binary.bytes)
         default: throw unsupported(value, .string)

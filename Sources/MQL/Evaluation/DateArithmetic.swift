@@ -69,7 +69,11 @@ enum DateArithmetic {
     ///
     /// - Parameter startOfWeek: 1 (Monday) to 7 (Sunday).
     static func difference(
-        from start: Int64, to end: Int64, _ unit: DateUnit, _ zone: TimeZoneRule, startOfWeek: Int
+        from start: Int64,
+        to end: Int64,
+        _ unit: DateUnit,
+        _ zone: TimeZoneRule,
+        startOfWeek: Int
     ) -> Int64? {
         let first = zone.fields(of: start)
         let last = zone.fields(of: end)
@@ -102,7 +106,11 @@ enum DateArithmetic {
 
     /// The start of the bin that a date lies in; bins are counted from 2000-01-01 local time.
     static func truncate(
-        _ date: Int64, _ unit: DateUnit, bin: Int64, _ zone: TimeZoneRule, startOfWeek: Int
+        _ date: Int64,
+        _ unit: DateUnit,
+        bin: Int64,
+        _ zone: TimeZoneRule,
+        startOfWeek: Int
     ) -> Int64? {
         if let length = unit.milliseconds {
             let (size, overflow) = length.multipliedReportingOverflow(by: bin)
@@ -135,7 +143,9 @@ enum DateArithmetic {
         let reference = 10_957 + (unit == .week ? Int64((startOfWeek - 6 + 7) % 7) : 0)
         let (span, low) = DateFields.floorDivide(fields.dayNumber - reference, size)
             .multipliedReportingOverflow(by: size)
-        let (local, lower) = (span &+ reference).multipliedReportingOverflow(by: DateFields.millisecondsPerDay)
+        let (local, lower) = (span &+ reference).multipliedReportingOverflow(
+            by: DateFields.millisecondsPerDay
+        )
         return low || lower ? nil : zone.milliseconds(local: local)
     }
 }

@@ -17,7 +17,12 @@ struct DateFields: Equatable {
     var millisecond = 0
 
     init(
-        year: Int64, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0,
+        year: Int64,
+        month: Int,
+        day: Int,
+        hour: Int = 0,
+        minute: Int = 0,
+        second: Int = 0,
         millisecond: Int = 0
     ) {
         self.year = year

@@ -23,7 +23,8 @@ enum DateText {
 
     /// - Parameter offset: Milliseconds east of UTC.
     /// - Throws: ``ServiceError`` with server code 18535, 18536 or 18537.
-    static func formatted(_ fields: DateFields, offset: Int64, format: String) throws(ServiceError) -> String {
+    static func formatted(_ fields: DateFields, offset: Int64, format: String) throws(ServiceError) -> String
+    {
         var result = ""
         var scalars = format.unicodeScalars.makeIterator()
         while let scalar = scalars.next() {
@@ -85,7 +86,9 @@ enum DateText {
     private static func year(_ year: Int64) throws(ServiceError) -> String {
         guard (0...9999).contains(year) else {
             throw .mongo(
-                18537, "Could not convert date to string: date component was outside the supported range of 0-9999: \(year)")
+                18537,
+                "Could not convert date to string: date component was outside the supported range of 0-9999: \(year)"
+            )
         }
         return padded(year, 4)
     }

@@ -6,7 +6,8 @@ enum DocumentEdit {
     /// `$addFields`: all expressions see the document as it came.
     static func assign(
         _ assignments: [(path: FieldPath, expression: AggregationExpression)],
-        to document: BSONDocument, _ context: EvaluationContext
+        to document: BSONDocument,
+        _ context: EvaluationContext
     ) throws(ServiceError) -> BSONDocument {
         var result = document
         var size = ValueSize.Sum(context.meter)
@@ -22,7 +23,9 @@ enum DocumentEdit {
     ///
     /// Objects on the way are made where they lack, also in place of scalars and of each element
     /// of an array.
-    static func set(_ path: ArraySlice<String>, in document: BSONDocument, to value: BSONValue?) -> BSONDocument {
+    static func set(_ path: ArraySlice<String>, in document: BSONDocument, to value: BSONValue?)
+        -> BSONDocument
+    {
         guard let name = path.first else { return document }
         var copy = document
         let rest = path.dropFirst()
@@ -75,13 +78,16 @@ enum DocumentEdit {
 
     /// `$replaceRoot`
     static func replaceRoot(
-        _ expression: AggregationExpression, _ document: BSONDocument, _ context: EvaluationContext
+        _ expression: AggregationExpression,
+        _ document: BSONDocument,
+        _ context: EvaluationContext
     ) throws(ServiceError) -> BSONDocument {
         let value = try expression.evaluate(document, context)
         guard case .document(let root)? = value else {
             throw .mongo(
                 40228,
-                "'newRoot' expression must evaluate to an object, but resulting value was: \(MessageText.of(value)). Type of resulting value: '\(TypeName.of(value))'.")
+                "'newRoot' expression must evaluate to an object, but resulting value was: \(MessageText.of(value)). Type of resulting value: '\(TypeName.of(value))'."
+            )
         }
         return root
     }

@@ -50,7 +50,7 @@ extension AggregationExpression {
             return try LoopEvaluator(root: root, context: context).filter(input, name, condition, limit)
         case .reduce(let input, let initial, let body):
             return try LoopEvaluator(root: root, context: context).reduce(input, initial, body)
-        case .choose(let branches, otherwise: let otherwise):
+        case .choose(let branches, let otherwise):
             for branch in branches
             where try branch.condition.evaluate(root, context)?.isTruthy ?? false {
                 return try branch.result.evaluate(root, context)
@@ -62,13 +62,16 @@ extension AggregationExpression {
                 constant ? 40069 : 40066,
                 constant
                     ? "Cannot execute a switch statement where all the cases evaluate to false without a default."
-                    : "$switch could not find a matching branch for an input, and no default was specified.")
+                    : "$switch could not find a matching branch for an input, and no default was specified."
+            )
         }
     }
 
     /// An object of expressions; missing values leave their field out.
     private func evaluateDocument(
-        _ fields: [NamedExpression], _ root: BSONDocument, _ context: EvaluationContext
+        _ fields: [NamedExpression],
+        _ root: BSONDocument,
+        _ context: EvaluationContext
     ) throws(ServiceError) -> BSONValue {
         var document = BSONDocument()
         document.fields.reserveCapacity(fields.count)
@@ -99,7 +102,8 @@ enum ExpressionLookup {
             return .array(
                 elements.compactMap { element in
                     element.document.flatMap { self.value(of: path, in: $0) }
-                })
+                }
+            )
         default: return nil
         }
     }

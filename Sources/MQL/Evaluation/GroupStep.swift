@@ -10,7 +10,9 @@ struct Groups {
     private var groups: [(id: BSONValue, states: [AccumulatorState])] = []
 
     init(
-        _ fields: [(name: String, accumulator: Accumulator)], _ context: EvaluationContext, _ memory: MemoryBound
+        _ fields: [(name: String, accumulator: Accumulator)],
+        _ context: EvaluationContext,
+        _ memory: MemoryBound
     ) {
         self.fields = fields
         self.context = context
@@ -61,7 +63,10 @@ final class GroupStep: PipelineStep {
     private var groups: Groups
 
     init(
-        _ next: PipelineStep, _ arguments: GroupArguments, _ context: EvaluationContext, _ memory: MemoryBound
+        _ next: PipelineStep,
+        _ arguments: GroupArguments,
+        _ context: EvaluationContext,
+        _ memory: MemoryBound
     ) {
         id = arguments.id
         self.context = context
@@ -89,7 +94,10 @@ final class BucketStep: PipelineStep {
     private var groups: Groups
 
     init(
-        _ next: PipelineStep, _ arguments: BucketArguments, _ context: EvaluationContext, _ memory: MemoryBound
+        _ next: PipelineStep,
+        _ arguments: BucketArguments,
+        _ context: EvaluationContext,
+        _ memory: MemoryBound
     ) {
         self.arguments = arguments
         self.context = context
@@ -107,7 +115,9 @@ final class BucketStep: PipelineStep {
             try groups.add(document, to: fallback)
         } else {
             throw .mongo(
-                40066, "$switch could not find a matching branch for an input, and no default was specified.")
+                40066,
+                "$switch could not find a matching branch for an input, and no default was specified."
+            )
         }
         return true
     }
@@ -131,7 +141,9 @@ final class BucketAutoStep: PipelineStep {
     private var entries: [(value: BSONValue, document: BSONDocument)] = []
 
     init(
-        _ next: PipelineStep, _ arguments: BucketAutoArguments, _ context: EvaluationContext,
+        _ next: PipelineStep,
+        _ arguments: BucketAutoArguments,
+        _ context: EvaluationContext,
         _ memory: MemoryBound
     ) {
         self.arguments = arguments
@@ -156,12 +168,18 @@ final class BucketAutoStep: PipelineStep {
         var number = 1
         while start < sorted.count {
             var end = number == arguments.buckets ? sorted.count : min(start + size, sorted.count)
-            while end < sorted.count, BSONOrdering.equal(sorted[end].value, sorted[end - 1].value) { end += 1 }
+            while end < sorted.count, BSONOrdering.equal(sorted[end].value, sorted[end - 1].value) {
+                end += 1
+            }
             let bounds: BSONValue = [
                 "min": sorted[start].value,
                 "max": end < sorted.count ? sorted[end].value : sorted[end - 1].value,
             ]
-            var bucket = Groups(arguments.fields, context, MemoryBound(limit: memory.limit, stage: "$bucketAuto"))
+            var bucket = Groups(
+                arguments.fields,
+                context,
+                MemoryBound(limit: memory.limit, stage: "$bucketAuto")
+            )
             for entry in sorted[start..<end] { try bucket.add(entry.document, to: bounds) }
             for document in try bucket.documents() {
                 guard try super.accept(document) else { return try super.finish() }

@@ -33,7 +33,9 @@ struct LoopEvaluator {
 
     /// `{$filter: {input, as, cond, limit}}`
     func filter(
-        _ input: AggregationExpression, _ name: String, _ condition: AggregationExpression,
+        _ input: AggregationExpression,
+        _ name: String,
+        _ condition: AggregationExpression,
         _ limit: AggregationExpression?
     ) throws(ServiceError) -> BSONValue {
         let value = try input.evaluate(root, context)
@@ -61,7 +63,9 @@ struct LoopEvaluator {
         guard let value, !value.isNullish else { return nil }
         guard let count = NumericValue(value)?.exactInt32 else {
             throw .mongo(
-                327_391, "$filter: limit must be represented as a 32-bit integral value: \(MessageText.of(value))")
+                327_391,
+                "$filter: limit must be represented as a 32-bit integral value: \(MessageText.of(value))"
+            )
         }
         if count < 1 { throw .mongo(327_392, "$filter: limit must be greater than 0: \(count)") }
         return Int(count)
@@ -69,7 +73,8 @@ struct LoopEvaluator {
 
     /// `{$reduce: {input, initialValue, in}}`
     func reduce(
-        _ input: AggregationExpression, _ initial: AggregationExpression,
+        _ input: AggregationExpression,
+        _ initial: AggregationExpression,
         _ body: AggregationExpression
     ) throws(ServiceError) -> BSONValue? {
         let value = try input.evaluate(root, context)

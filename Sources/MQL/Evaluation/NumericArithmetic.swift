@@ -21,7 +21,8 @@ enum NumericArithmetic {
             } else {
                 throw .mongo(
                     .typeMismatch,
-                    "$add only supports numeric or date types, not \(TypeName.of(operand))")
+                    "$add only supports numeric or date types, not \(TypeName.of(operand))"
+                )
             }
         }
         guard let date else { return total.value }
@@ -50,7 +51,8 @@ enum NumericArithmetic {
         case (.date(let a), _):
             if let number = NumericValue(right) {
                 let (date, overflow) = a.subtractingReportingOverflow(
-                    try milliseconds(number, of: "$subtract"))
+                    try milliseconds(number, of: "$subtract")
+                )
                 if overflow { throw .mongo(.overflow, "date overflow in $subtract") }
                 return .date(date)
             }
@@ -76,7 +78,9 @@ enum NumericArithmetic {
             guard let operand, !operand.isNullish else { return .null }
             guard let number = NumericValue(operand) else {
                 throw .mongo(
-                    .typeMismatch, "$multiply only supports numeric types, not \(TypeName.of(operand))")
+                    .typeMismatch,
+                    "$multiply only supports numeric types, not \(TypeName.of(operand))"
+                )
             }
             product = multiply(product, number)
         }
@@ -100,7 +104,8 @@ enum NumericArithmetic {
         guard let a = NumericValue(left), let b = NumericValue(right) else {
             throw .mongo(
                 .typeMismatch,
-                "$divide only supports numeric types, not \(TypeName.of(left)) and \(TypeName.of(right))")
+                "$divide only supports numeric types, not \(TypeName.of(left)) and \(TypeName.of(right))"
+            )
         }
         if b.isZero { throw .mongo(.badValue, "can't $divide by zero") }
         if a.isDecimal || b.isDecimal { return .decimal128(a.decimalValue / b.decimalValue) }
@@ -114,7 +119,9 @@ enum NumericArithmetic {
         guard let left, let right, !left.isNullish, !right.isNullish else { return .null }
         guard let a = NumericValue(left), let b = NumericValue(right) else {
             throw .mongo(
-                16611, "$mod only supports numeric types, not \(TypeName.of(left)) and \(TypeName.of(right))")
+                16611,
+                "$mod only supports numeric types, not \(TypeName.of(left)) and \(TypeName.of(right))"
+            )
         }
         if b.isZero {
             throw .mongo(a.isDecimal || b.isDecimal ? 5_733_415 : 16610, "can't $mod by zero")

@@ -1,3 +1,6 @@
+import BSON
+import Errors
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -5,9 +8,6 @@ import Musl
 #else
 import Darwin
 #endif
-
-import BSON
-import Errors
 
 /// Functions of one number, and powers, logarithms and rounding.
 ///
@@ -51,7 +51,10 @@ enum NumericFunctions {
     ///
     /// - Throws: ``ServiceError`` with server code 16004, 31109 or 51081 to 51083; 51080 past 64 bits.
     static func rounded(
-        _ value: BSONValue, place: BSONValue?, _ name: String, _ rule: FloatingPointRoundingRule
+        _ value: BSONValue,
+        place: BSONValue?,
+        _ name: String,
+        _ rule: FloatingPointRoundingRule
     ) throws(ServiceError) -> BSONValue {
         let number = try number(value, of: name, code: 51081)
         var places: Int64 = 0
@@ -66,7 +69,9 @@ enum NumericFunctions {
         }
         guard (-20...100).contains(places) else {
             throw .mongo(
-                51083, "cannot apply \(name) with precision value \(places) value must be in [-20, 100]")
+                51083,
+                "cannot apply \(name) with precision value \(places) value must be in [-20, 100]"
+            )
         }
         switch number {
         case .int, .long:
@@ -82,7 +87,8 @@ enum NumericFunctions {
         case .decimal(let decimal):
             let result = decimal.rounded(toPlaces: Int(places), rule)
             // `$trunc` shows as many places as were asked for.
-            guard rule == .towardZero, places > 0, result.isFinite, let zero = Decimal128("0E-\(places)") else {
+            guard rule == .towardZero, places > 0, result.isFinite, let zero = Decimal128("0E-\(places)")
+            else {
                 return .decimal128(result)
             }
             return .decimal128(result + zero)
@@ -173,7 +179,10 @@ enum NumericFunctions {
 
     /// `$exp`, `$sigmoid` and others that are defined everywhere.
     static func apply(
-        _ value: BSONValue, _ name: String, code: Int = 28765, _ function: (Double) -> Double
+        _ value: BSONValue,
+        _ name: String,
+        code: Int = 28765,
+        _ function: (Double) -> Double
     ) throws(ServiceError) -> BSONValue {
         let number = try number(value, of: name, code: code)
         let result = function(number.doubleValue)
@@ -199,7 +208,10 @@ enum NumericFunctions {
     }
 
     private static func logarithm(
-        _ value: BSONValue, _ name: String, code: Int, _ function: (Double) -> Double
+        _ value: BSONValue,
+        _ name: String,
+        code: Int,
+        _ function: (Double) -> Double
     ) throws(ServiceError) -> BSONValue {
         let number = try number(value, of: name)
         if number.doubleValue <= 0 {
@@ -227,7 +239,8 @@ enum NumericFunctions {
     }
 
     /// Sines, cosines and their relatives, with the interval outside of which code 50989 is raised.
-    static func trigonometric(_ op: ExpressionOperator, _ value: BSONValue) throws(ServiceError) -> BSONValue {
+    static func trigonometric(_ op: ExpressionOperator, _ value: BSONValue) throws(ServiceError) -> BSONValue
+    {
         let name = op.rawValue
         let x = try number(value, of: name).doubleValue
         let allowed =
@@ -237,7 +250,9 @@ enum NumericFunctions {
             case .inverseHyperbolicCosine: x.isNaN || x >= 1
             default: true
             }
-        if !allowed { throw .mongo(50989, "cannot apply \(name) to \(NumberText.of(x)), value is out of bounds") }
+        if !allowed {
+            throw .mongo(50989, "cannot apply \(name) to \(NumberText.of(x)), value is out of bounds")
+        }
         return try apply(value, name) { x in
             switch op {
             case .sine: sin(x)
@@ -273,14 +288,17 @@ enum NumericFunctions {
     /// `$bitAnd`, `$bitOr`, `$bitXor` over ints and longs.
     ///
     /// - Throws: ``ServiceError`` with server code 14 for other types.
-    static func bitwise(_ op: ExpressionOperator, _ operands: [BSONValue?]) throws(ServiceError) -> BSONValue {
+    static func bitwise(_ op: ExpressionOperator, _ operands: [BSONValue?]) throws(ServiceError) -> BSONValue
+    {
         var result = NumericValue.int(op == .bitAnd ? -1 : 0)
         for operand in operands {
             guard let operand, !operand.isNullish else { return .null }
             guard let number = NumericValue(operand), let bits = number.integer, let before = result.integer
             else {
                 throw .mongo(
-                    .typeMismatch, "\(op.rawValue) only supports int and long operands.")
+                    .typeMismatch,
+                    "\(op.rawValue) only supports int and long operands."
+                )
             }
             let after =
                 switch op {

@@ -76,7 +76,9 @@ enum NumericValue {
 
     /// The number as an integer of 64 bits: doubles cut off, decimals rounded to even.
     var roundedInt64: Int64? {
-        if case .decimal(let number) = self { return number.rounded(toPlaces: 0, .toNearestOrEven).exactInt64 }
+        if case .decimal(let number) = self {
+            return number.rounded(toPlaces: 0, .toNearestOrEven).exactInt64
+        }
         return truncatedInt64
     }
 
@@ -124,7 +126,8 @@ enum NumberText {
         let exponent = text[text.index(after: mark)...]
         let negative = exponent.hasPrefix("-")
         let digits = exponent.drop { $0 == "-" || $0 == "+" || $0 == "0" }
-        let padded = digits.count < 2 ? String(repeating: "0", count: 2 - digits.count) + digits : String(digits)
+        let padded =
+            digits.count < 2 ? String(repeating: "0", count: 2 - digits.count) + digits : String(digits)
         return "\(mantissa)e\(negative ? "-" : "+")\(padded)"
     }
 }

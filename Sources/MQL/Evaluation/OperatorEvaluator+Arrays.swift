@@ -9,20 +9,27 @@ extension OperatorEvaluator {
         case .size:
             guard case .array(let elements)? = values[0] else {
                 throw .mongo(
-                    17124, "The argument to $size must be an array, but was of type: \(TypeName.of(values[0]))")
+                    17124,
+                    "The argument to $size must be an array, but was of type: \(TypeName.of(values[0]))"
+                )
             }
             return .int32(Int32(clamping: elements.count))
         case .elementAt: return try element(values[0], at: values[1])
         case .first, .last:
             guard let value = values[0], !value.isNullish else { return .null }
             guard case .array(let elements) = value else {
-                throw .mongo(28689, "\(op.rawValue)'s argument must be an array, but is \(TypeName.of(value))")
+                throw .mongo(
+                    28689,
+                    "\(op.rawValue)'s argument must be an array, but is \(TypeName.of(value))"
+                )
             }
             return op == .first ? elements.first : elements.last
         case .inside:
             guard case .array(let elements)? = values[1] else {
                 throw .mongo(
-                    40081, "$in requires an array as a second argument, found: \(TypeName.of(values[1]))")
+                    40081,
+                    "$in requires an array as a second argument, found: \(TypeName.of(values[1]))"
+                )
             }
             try context.meter.spend(elements.count)
             return .bool(elements.contains { Self.order(values[0], $0) == 0 })
@@ -33,7 +40,9 @@ extension OperatorEvaluator {
             guard let value = values[0], !value.isNullish else { return .null }
             guard case .array(let elements) = value else {
                 throw .mongo(
-                    34435, "The argument to $reverseArray must be an array, but was of type: \(TypeName.of(value))")
+                    34435,
+                    "The argument to $reverseArray must be an array, but was of type: \(TypeName.of(value))"
+                )
             }
             return .array(elements.reversed())
         default: return try range(values)
@@ -43,15 +52,22 @@ extension OperatorEvaluator {
     private func element(_ value: BSONValue?, at position: BSONValue?) throws(ServiceError) -> BSONValue? {
         guard let value, let position, !value.isNullish, !position.isNullish else { return .null }
         guard case .array(let elements) = value else {
-            throw .mongo(28689, "$arrayElemAt's first argument must be an array, but is \(TypeName.of(value))")
+            throw .mongo(
+                28689,
+                "$arrayElemAt's first argument must be an array, but is \(TypeName.of(value))"
+            )
         }
         guard let number = NumericValue(position) else {
             throw .mongo(
-                28690, "$arrayElemAt's second argument must be a numeric value, but is \(TypeName.of(position))")
+                28690,
+                "$arrayElemAt's second argument must be a numeric value, but is \(TypeName.of(position))"
+            )
         }
         guard let index = number.exactInt32.map(Int.init) else {
             throw .mongo(
-                28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: \(number.text)")
+                28691,
+                "$arrayElemAt's second argument must be representable as a 32-bit integer: \(number.text)"
+            )
         }
         let place = index < 0 ? elements.count + index : index
         guard elements.indices.contains(place) else { return nil }
@@ -65,7 +81,9 @@ extension OperatorEvaluator {
         }
         guard case .array(let elements) = value else {
             throw .mongo(
-                28724, "First argument to $slice must be an array, but is of type: \(TypeName.of(value))")
+                28724,
+                "First argument to $slice must be an array, but is of type: \(TypeName.of(value))"
+            )
         }
         let start = try sliceNumber(first, "Second", type: 28725, range: 28726)
         guard values.count > 2 else {
@@ -83,11 +101,15 @@ extension OperatorEvaluator {
     {
         guard let number = NumericValue(value) else {
             throw .mongo(
-                type, "\(which) argument to $slice must be a numeric value, but is of type: \(TypeName.of(value))")
+                type,
+                "\(which) argument to $slice must be a numeric value, but is of type: \(TypeName.of(value))"
+            )
         }
         guard let whole = number.exactInt32 else {
             throw .mongo(
-                range, "\(which) argument to $slice can't be represented as a 32-bit integer: \(number.text)")
+                range,
+                "\(which) argument to $slice can't be represented as a 32-bit integer: \(number.text)"
+            )
         }
         return Int(whole)
     }
@@ -112,14 +134,19 @@ extension OperatorEvaluator {
         guard let first = values[0], !first.isNullish else { return .null }
         guard case .array(let elements) = first else {
             throw .mongo(
-                40090, "$indexOfArray requires an array as a first argument, found: \(TypeName.of(first))")
+                40090,
+                "$indexOfArray requires an array as a first argument, found: \(TypeName.of(first))"
+            )
         }
-        let start = try values.count > 2
+        let start =
+            try values.count > 2
             ? bound(values[2], "$indexOfArray", "starting", integral: 9_711_600, negative: 9_711_601) : 0
-        let end = try values.count > 3
+        let end =
+            try values.count > 3
             ? Swift.min(
                 bound(values[3], "$indexOfArray", "ending", integral: 9_711_600, negative: 9_711_601),
-                elements.count) : elements.count
+                elements.count
+            ) : elements.count
         guard start < end else { return .int32(-1) }
         try context.meter.spend(end - start)
         let found = elements[start..<end].firstIndex { Self.order($0, values[1]) == 0 }
@@ -138,7 +165,8 @@ extension OperatorEvaluator {
         if bytes > ValueSize.maximum {
             throw .mongo(
                 146,
-                "$range would use too much memory (\(bytes) bytes) and cannot spill to disk. Memory limit: \(ValueSize.maximum) bytes")
+                "$range would use too much memory (\(bytes) bytes) and cannot spill to disk. Memory limit: \(ValueSize.maximum) bytes"
+            )
         }
         try context.meter.spend(Int(count))
         return .array(stride(from: start, to: end, by: step).map { .int32(Int32(truncatingIfNeeded: $0)) })
@@ -149,11 +177,15 @@ extension OperatorEvaluator {
     {
         guard let number = NumericValue(value) else {
             throw .mongo(
-                type, "$range requires a numeric \(which), found value of type: \(TypeName.of(value))")
+                type,
+                "$range requires a numeric \(which), found value of type: \(TypeName.of(value))"
+            )
         }
         guard let whole = number.exactInt32 else {
             throw .mongo(
-                range, "$range requires a \(which) that can be represented as a 32-bit integer, found value: \(number.text)")
+                range,
+                "$range requires a \(which) that can be represented as a 32-bit integer, found value: \(number.text)"
+            )
         }
         return Int(whole)
     }
@@ -216,11 +248,15 @@ extension OperatorEvaluator {
     static func groupCount(_ value: BSONValue?, _ name: String) throws(ServiceError) -> Int {
         guard let number = NumericValue(value) else {
             throw .mongo(
-                5_787_902, "Value for 'n' must be of integral type, but found \(MessageText.of(value)) in \(name)")
+                5_787_902,
+                "Value for 'n' must be of integral type, but found \(MessageText.of(value)) in \(name)"
+            )
         }
         guard let count = number.exactInt64 else {
             throw .mongo(
-                5_787_903, "Value for 'n' must be of integral type, but found \(number.text) in \(name)")
+                5_787_903,
+                "Value for 'n' must be of integral type, but found \(number.text) in \(name)"
+            )
         }
         if count <= 0 { throw .mongo(5_787_908, "'n' must be greater than 0, found \(count) in \(name)") }
         return Int(count)
@@ -231,7 +267,9 @@ extension OperatorEvaluator {
         guard let input, !input.isNullish else { return .null }
         guard case .array(let elements) = input else {
             throw .mongo(
-                2_942_504, "The input argument to $sortArray must be an array, but was of type: \(TypeName.of(input))")
+                2_942_504,
+                "The input argument to $sortArray must be an array, but was of type: \(TypeName.of(input))"
+            )
         }
         let order = try ArraySort(try operands.value("sortBy") ?? .null)
         try context.meter.spend(elements.count)

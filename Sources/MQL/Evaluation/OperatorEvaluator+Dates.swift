@@ -46,7 +46,9 @@ extension OperatorEvaluator {
     }
 
     /// `$year` and its relatives.
-    private func datePart(_ op: ExpressionOperator, _ operands: NamedOperands) throws(ServiceError) -> BSONValue {
+    private func datePart(_ op: ExpressionOperator, _ operands: NamedOperands) throws(ServiceError)
+        -> BSONValue
+    {
         let value = try operands.value("date")
         guard let zone = try zone(operands) else { return .null }
         guard let milliseconds = try milliseconds(value) else { return .null }
@@ -76,7 +78,9 @@ extension OperatorEvaluator {
         if hasFormat, let format, !format.isNullish {
             guard case .string(let text) = format else {
                 throw .mongo(
-                    18533, "$dateToString requires that 'format' be a string, found: \(TypeName.of(format)) with value \(MessageText.of(format))")
+                    18533,
+                    "$dateToString requires that 'format' be a string, found: \(TypeName.of(format)) with value \(MessageText.of(format))"
+                )
             }
             try DateText.check(text, directives: "%YmdHMSLjwuUVGbBzZ")
             pattern = text
@@ -99,7 +103,9 @@ extension OperatorEvaluator {
         guard let zone = try zone(operands) else { return .null }
         if let format, !format.isNullish, format.string == nil {
             throw .mongo(
-                40684, "$dateFromString requires that 'format' be a string, found: \(TypeName.of(format)) with value \(MessageText.of(format))")
+                40684,
+                "$dateFromString requires that 'format' be a string, found: \(TypeName.of(format)) with value \(MessageText.of(format))"
+            )
         }
         guard let value, !value.isNullish else {
             return operands.has("onNull") ? try operands.value("onNull") : .null
@@ -108,13 +114,18 @@ extension OperatorEvaluator {
             if operands.has("onError") { return try operands.value("onError") }
             throw .mongo(
                 .conversionFailure,
-                "$dateFromString requires that 'dateString' be a string, found: \(TypeName.of(value)) with value \(MessageText.of(value))")
+                "$dateFromString requires that 'dateString' be a string, found: \(TypeName.of(value)) with value \(MessageText.of(value))"
+            )
         }
         if operands.has("format"), format?.isNullish ?? true { return .null }
-        if let date = try DateTextParser.parse(text, format: format?.string, zone: zone) { return .date(date) }
+        if let date = try DateTextParser.parse(text, format: format?.string, zone: zone) {
+            return .date(date)
+        }
         if operands.has("onError") { return try operands.value("onError") }
         throw .mongo(
-            .conversionFailure, "Error parsing date string '\(MessageText.shortened(text))'")
+            .conversionFailure,
+            "Error parsing date string '\(MessageText.shortened(text))'"
+        )
     }
 
     private func dateToParts(_ operands: NamedOperands) throws(ServiceError) -> BSONValue {
@@ -157,13 +168,16 @@ extension OperatorEvaluator {
             guard let value, !value.isNullish else { return nil }
             guard let number = NumericValue(value)?.exactInt64 else {
                 throw .mongo(
-                    40515, "'\(name)' must evaluate to an integer, found \(TypeName.of(value)) with value \(MessageText.of(value))")
+                    40515,
+                    "'\(name)' must evaluate to an integer, found \(TypeName.of(value)) with value \(MessageText.of(value))"
+                )
             }
             let limit: Int64 = name == "second" || name == "millisecond" ? .max : 32_767
             guard number >= -limit, number <= limit else {
                 throw .mongo(
                     name == "year" || name == "isoWeekYear" ? 40523 : 31034,
-                    "'\(name)' must evaluate to a value in the range [-32768, 32767]; value \(number) is not in range")
+                    "'\(name)' must evaluate to a value in the range [-32768, 32767]; value \(number) is not in range"
+                )
             }
             return number
         }
@@ -181,7 +195,9 @@ extension OperatorEvaluator {
         }
         if year < 1 || year > 9999 {
             throw .mongo(
-                40523, "'\(isISO ? "isoWeekYear" : "year")' must evaluate to an integer in the range 1 to 9999, found \(year)")
+                40523,
+                "'\(isISO ? "isoWeekYear" : "year")' must evaluate to an integer in the range 1 to 9999, found \(year)"
+            )
         }
         let days: Int64
         if isISO {
@@ -203,7 +219,9 @@ extension OperatorEvaluator {
     }
 
     /// A unit by its name.
-    private func unit(_ operands: NamedOperands, _ name: String, type code: Int) throws(ServiceError) -> DateUnit? {
+    private func unit(_ operands: NamedOperands, _ name: String, type code: Int) throws(ServiceError)
+        -> DateUnit?
+    {
         let value = try operands.value("unit")
         guard let value, !value.isNullish else { return nil }
         guard case .string(let text) = value else {
@@ -215,7 +233,9 @@ extension OperatorEvaluator {
         return unit
     }
 
-    private func dateAdd(_ op: ExpressionOperator, _ operands: NamedOperands) throws(ServiceError) -> BSONValue {
+    private func dateAdd(_ op: ExpressionOperator, _ operands: NamedOperands) throws(ServiceError)
+        -> BSONValue
+    {
         let name = op.rawValue
         let start = try operands.value("startDate")
         let unit = try unit(operands, name, type: 5_439_013)
@@ -227,7 +247,12 @@ extension OperatorEvaluator {
             throw .mongo(5_166_405, "\(name) expects integer amount of time units")
         }
         if op == .dateSubtract {
-            if count == .min { throw .mongo(6_045_000, "invalid $dateSubtract 'amount' parameter value: \(count) \(unit.rawValue)") }
+            if count == .min {
+                throw .mongo(
+                    6_045_000,
+                    "invalid $dateSubtract 'amount' parameter value: \(count) \(unit.rawValue)"
+                )
+            }
             count = -count
         }
         if count.magnitude > Self.largestAmount(unit) {
@@ -265,7 +290,12 @@ extension OperatorEvaluator {
         else { return .null }
         guard
             let difference = DateArithmetic.difference(
-                from: from, to: to, unit, zone ?? .utc, startOfWeek: first)
+                from: from,
+                to: to,
+                unit,
+                zone ?? .utc,
+                startOfWeek: first
+            )
         else { throw .mongo(.overflow, "dateDiff overflowed") }
         return .int64(difference)
     }
@@ -281,11 +311,15 @@ extension OperatorEvaluator {
             guard let size, !size.isNullish else { return .null }
             guard let number = NumericValue(size)?.exactInt64 else {
                 throw .mongo(
-                    5_439_017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '\(MessageText.of(size))' of type \(TypeName.of(size))")
+                    5_439_017,
+                    "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '\(MessageText.of(size))' of type \(TypeName.of(size))"
+                )
             }
             if number <= 0 {
                 throw .mongo(
-                    5_439_018, "$dateTrunc requires 'binSize' to be greater than 0, but got value \(number)")
+                    5_439_018,
+                    "$dateTrunc requires 'binSize' to be greater than 0, but got value \(number)"
+                )
             }
             bin = number
         }
@@ -293,7 +327,9 @@ extension OperatorEvaluator {
         guard let result = DateArithmetic.truncate(date, unit, bin: bin, zone ?? .utc, startOfWeek: first)
         else {
             throw .mongo(
-                unit.milliseconds == nil ? 5_439_006 : 5_439_002, "$dateTrunc: the bin is out of range")
+                unit.milliseconds == nil ? 5_439_006 : 5_439_002,
+                "$dateTrunc: the bin is out of range"
+            )
         }
         return .date(result)
     }
@@ -308,13 +344,17 @@ extension OperatorEvaluator {
         guard unit == .week else { return 7 }
         guard case .string(let text) = value else {
             throw .mongo(
-                5_439_015, "\(name) requires 'startOfWeek' to be a string, but got \(TypeName.of(value))")
+                5_439_015,
+                "\(name) requires 'startOfWeek' to be a string, but got \(TypeName.of(value))"
+            )
         }
         let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
         let lowered = TextCase.lowered(text)
         guard let index = days.firstIndex(where: { $0 == lowered || $0.prefix(3) == lowered }) else {
             throw .mongo(
-                5_439_016, "\(name) parameter 'startOfWeek' value cannot be recognized as a day of a week: \(MessageText.shortened(text))")
+                5_439_016,
+                "\(name) parameter 'startOfWeek' value cannot be recognized as a day of a week: \(MessageText.shortened(text))"
+            )
         }
         return index + 1
     }

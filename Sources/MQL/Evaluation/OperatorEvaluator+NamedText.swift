@@ -26,14 +26,18 @@ extension OperatorEvaluator {
         guard let input, !input.isNullish else { return .null }
         guard case .string(let text) = input else {
             throw .mongo(
-                50699, "\(name) requires its input to be a string, got \(MessageText.of(input)) (of type \(TypeName.of(input))) instead.")
+                50699,
+                "\(name) requires its input to be a string, got \(MessageText.of(input)) (of type \(TypeName.of(input))) instead."
+            )
         }
         var set = Self.whitespace
         if hasCharacters {
             guard let characters, !characters.isNullish else { return .null }
             guard case .string(let list) = characters else {
                 throw .mongo(
-                    50700, "\(name) requires 'chars' to be a string, got \(MessageText.of(characters)) (of type \(TypeName.of(characters))) instead.")
+                    50700,
+                    "\(name) requires 'chars' to be a string, got \(MessageText.of(characters)) (of type \(TypeName.of(characters))) instead."
+                )
             }
             set = Set(list.unicodeScalars)
         }
@@ -90,7 +94,9 @@ extension OperatorEvaluator {
         guard let value, !value.isNullish else { return nil }
         guard case .string(let text) = value else {
             throw .mongo(
-                code, "\(name) requires that '\(part)' be a string, found: \(MessageText.of(value))")
+                code,
+                "\(name) requires that '\(part)' be a string, found: \(MessageText.of(value))"
+            )
         }
         return text
     }

@@ -20,7 +20,9 @@ extension OperatorEvaluator {
         for case let value? in values where !value.isNullish {
             guard case .document(let document) = value else {
                 throw .mongo(
-                    40400, "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))")
+                    40400,
+                    "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))"
+                )
             }
             for field in document { merged.set(field.key, field.value) }
         }
@@ -49,14 +51,18 @@ extension OperatorEvaluator {
             case .array(let pair):
                 if firstIsPair == false {
                     throw .mongo(
-                        40391, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array")
+                        40391,
+                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array"
+                    )
                 }
                 firstIsPair = true
                 entry = try keyValue(pair)
             case .document(let object):
                 if firstIsPair == true {
                     throw .mongo(
-                        40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object")
+                        40396,
+                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object"
+                    )
                 }
                 firstIsPair = false
                 entry = try keyValue(object)
@@ -64,9 +70,13 @@ extension OperatorEvaluator {
                 if let firstIsPair {
                     throw .mongo(
                         firstIsPair ? 40396 : 40391,
-                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Now found: \(TypeName.of(element))")
+                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Now found: \(TypeName.of(element))"
+                    )
                 }
-                throw .mongo(40398, "Unrecognised input type format for $arrayToObject: \(TypeName.of(element))")
+                throw .mongo(
+                    40398,
+                    "Unrecognised input type format for $arrayToObject: \(TypeName.of(element))"
+                )
             }
             fields.set(entry.key, entry.value)
         }
@@ -76,11 +86,15 @@ extension OperatorEvaluator {
     private func keyValue(_ pair: [BSONValue]) throws(ServiceError) -> BSONDocument.Field {
         guard pair.count == 2 else {
             throw .mongo(
-                40397, "$arrayToObject requires an array of size 2 arrays,found array of size: \(pair.count)")
+                40397,
+                "$arrayToObject requires an array of size 2 arrays,found array of size: \(pair.count)"
+            )
         }
         guard case .string(let key) = pair[0] else {
             throw .mongo(
-                40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: \(TypeName.of(pair[0]))")
+                40395,
+                "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: \(TypeName.of(pair[0]))"
+            )
         }
         if key.utf8.contains(0) { throw .mongo(4_940_400, "Key field cannot contain an embedded null byte") }
         return BSONDocument.Field(key: key, value: pair[1])
@@ -89,14 +103,18 @@ extension OperatorEvaluator {
     private func keyValue(_ object: BSONDocument) throws(ServiceError) -> BSONDocument.Field {
         guard object.count == 2 else {
             throw .mongo(
-                40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:\(object.count)")
+                40392,
+                "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:\(object.count)"
+            )
         }
         guard let name = object["k"], let value = object["v"] else {
             throw .mongo(40393, "$arrayToObject requires an object with keys 'k' and 'v'.")
         }
         guard case .string(let key) = name else {
             throw .mongo(
-                40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: \(TypeName.of(name))")
+                40394,
+                "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: \(TypeName.of(name))"
+            )
         }
         if key.utf8.contains(0) { throw .mongo(4_940_401, "Key field cannot contain an embedded null byte") }
         return BSONDocument.Field(key: key, value: value)
@@ -107,7 +125,9 @@ extension OperatorEvaluator {
         let field = try operands.value("field")
         guard case .string(let name)? = field else {
             throw .mongo(
-                3_041_704, "$getField requires 'field' to evaluate to type String, but got \(TypeName.of(field))")
+                3_041_704,
+                "$getField requires 'field' to evaluate to type String, but got \(TypeName.of(field))"
+            )
         }
         let input = try operands.value("input")
         guard let input else { return nil }
@@ -120,14 +140,18 @@ extension OperatorEvaluator {
         let field = try operands.value("field")
         guard case .string(let name)? = field else {
             throw .mongo(
-                4_161_107, "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(field))")
+                4_161_107,
+                "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(field))"
+            )
         }
         let input = try operands.value("input")
         let value = try operands.value("value")
         guard let input, !input.isNullish else { return .null }
         guard case .document(var document) = input else {
             throw .mongo(
-                4_161_105, "\(op.rawValue) requires 'input' to evaluate to type Object, but got \(TypeName.of(input))")
+                4_161_105,
+                "\(op.rawValue) requires 'input' to evaluate to type Object, but got \(TypeName.of(input))"
+            )
         }
         document[name] = value
         return .document(document)

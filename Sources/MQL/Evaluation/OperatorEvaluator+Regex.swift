@@ -43,7 +43,10 @@ extension OperatorEvaluator {
         case nil, .null, .undefined: break
         case .string(let text):
             if text.utf8.contains(0) {
-                throw .mongo(51110, "\(name): regular expression options cannot contain an embedded null byte")
+                throw .mongo(
+                    51110,
+                    "\(name): regular expression options cannot contain an embedded null byte"
+                )
             }
             flags = text
         default: throw .mongo(51106, "\(name) needs 'options' to be of type string")
@@ -57,7 +60,9 @@ extension OperatorEvaluator {
             if !regex.options.isEmpty {
                 if flags != nil {
                     throw .mongo(
-                        51107, "\(name): found regex option(s) specified in both 'regex' and 'option' fields")
+                        51107,
+                        "\(name): found regex option(s) specified in both 'regex' and 'option' fields"
+                    )
                 }
                 flags = regex.options
             }

@@ -7,7 +7,10 @@ extension OperatorEvaluator {
         switch op {
         case .setUnion:
             return try Self.setUnion(values) { (value) throws(ServiceError) in
-                .mongo(17043, "All operands of $setUnion must be arrays. One argument is of type: \(TypeName.of(value))")
+                .mongo(
+                    17043,
+                    "All operands of $setUnion must be arrays. One argument is of type: \(TypeName.of(value))"
+                )
             }
         case .setIntersection:
             var arrays: [[BSONValue]] = []
@@ -15,7 +18,9 @@ extension OperatorEvaluator {
                 guard let value, !value.isNullish else { return .null }
                 guard case .array(let elements) = value else {
                     throw .mongo(
-                        17047, "All operands of $setIntersection must be arrays. One argument is of type: \(TypeName.of(value))")
+                        17047,
+                        "All operands of $setIntersection must be arrays. One argument is of type: \(TypeName.of(value))"
+                    )
                 }
                 arrays.append(elements)
             }
@@ -26,7 +31,8 @@ extension OperatorEvaluator {
                 first.filter { element in
                     let key = BSONKey(element)
                     return others.allSatisfy { $0.contains(key) } && seen.insert(key).inserted
-                })
+                }
+            )
         case .setDifference:
             guard let left = values[0], let right = values[1], !left.isNullish, !right.isNullish else {
                 return .null
@@ -40,25 +46,35 @@ extension OperatorEvaluator {
             for (index, value) in values.enumerated() {
                 guard case .array(let elements)? = value else {
                     throw .mongo(
-                        17044, "All operands of $setEquals must be arrays. \(index + 1)-th argument is of type: \(TypeName.of(value))")
+                        17044,
+                        "All operands of $setEquals must be arrays. \(index + 1)-th argument is of type: \(TypeName.of(value))"
+                    )
                 }
                 sets.append(Set(elements.map { BSONKey($0) }))
             }
             return .bool(sets.dropFirst().allSatisfy { $0 == sets[0] })
         case .setIsSubset:
             let first = try elements(values[0], "both operands of $setIsSubset must be arrays. First", 17046)
-            let second = try elements(values[1], "both operands of $setIsSubset must be arrays. Second", 17042)
+            let second = try elements(
+                values[1],
+                "both operands of $setIsSubset must be arrays. Second",
+                17042
+            )
             return .bool(Set(first.map { BSONKey($0) }).isSubset(of: second.map { BSONKey($0) }))
         case .anyElementTrue:
             guard case .array(let elements)? = values[0] else {
                 throw .mongo(
-                    17041, "$anyElementTrue's argument must be an array, but is \(TypeName.of(values[0]))")
+                    17041,
+                    "$anyElementTrue's argument must be an array, but is \(TypeName.of(values[0]))"
+                )
             }
             return .bool(elements.contains(where: \.isTruthy))
         default:
             guard case .array(let elements)? = values[0] else {
                 throw .mongo(
-                    17040, "$allElementsTrue's argument must be an array, but is \(TypeName.of(values[0]))")
+                    17040,
+                    "$allElementsTrue's argument must be an array, but is \(TypeName.of(values[0]))"
+                )
             }
             return .bool(elements.allSatisfy(\.isTruthy))
         }
@@ -66,7 +82,8 @@ extension OperatorEvaluator {
 
     /// The distinct elements of all arrays, in order of appearance; null when any operand is.
     static func setUnion(
-        _ values: [BSONValue?], refusal: (BSONValue) throws(ServiceError) -> ServiceError
+        _ values: [BSONValue?],
+        refusal: (BSONValue) throws(ServiceError) -> ServiceError
     ) throws(ServiceError) -> BSONValue {
         var seen = Set<BSONKey>()
         var result: [BSONValue] = []

@@ -10,7 +10,9 @@ extension OperatorEvaluator {
         case .toUpper: return .string(TextCase.raised(try coerced(values[0])))
         case .compareIgnoringCase:
             let order = TextOrder.compare(
-                TextCase.raised(try coerced(values[0])), TextCase.raised(try coerced(values[1])))
+                TextCase.raised(try coerced(values[0])),
+                TextCase.raised(try coerced(values[1]))
+            )
             return .int32(Int32(order))
         case .substring, .substringBytes: return try substringBytes(values)
         case .substringCodePoints: return try substringCodePoints(values)
@@ -62,11 +64,15 @@ extension OperatorEvaluator {
         let text = Array(try coerced(values[0]).utf8)
         guard let start = NumericValue(values[1]) else {
             throw .mongo(
-                16034, "$substrBytes:  starting index must be a numeric type (is BSON type \(TypeName.of(values[1])))")
+                16034,
+                "$substrBytes:  starting index must be a numeric type (is BSON type \(TypeName.of(values[1])))"
+            )
         }
         guard let length = NumericValue(values[2]) else {
             throw .mongo(
-                16035, "$substrBytes:  length must be a numeric type (is BSON type \(TypeName.of(values[2])))")
+                16035,
+                "$substrBytes:  length must be a numeric type (is BSON type \(TypeName.of(values[2])))"
+            )
         }
         let lower = try Self.position(start)
         let count = try Self.position(length)
@@ -80,7 +86,9 @@ extension OperatorEvaluator {
         let upper = count < 0 || count > text.count - lower ? text.count : lower + count
         if upper < text.count, text[upper] & 0xC0 == 0x80 {
             throw .mongo(
-                28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
+                28657,
+                "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character."
+            )
         }
         return .string(String(decoding: text[lower..<upper], as: UTF8.self))
     }
@@ -115,7 +123,9 @@ extension OperatorEvaluator {
         }
         guard let index = number.exactInt32 else {
             throw .mongo(
-                range, "\(subject) cannot be represented as a 32-bit integral value: \(number.text)")
+                range,
+                "\(subject) cannot be represented as a 32-bit integral value: \(number.text)"
+            )
         }
         return Int(index)
     }
@@ -124,11 +134,15 @@ extension OperatorEvaluator {
         guard let value, let separator, !value.isNullish, !separator.isNullish else { return .null }
         guard case .string(let text) = value else {
             throw .mongo(
-                40085, "$split requires an expression that evaluates to a string as a first argument, found: \(TypeName.of(value))")
+                40085,
+                "$split requires an expression that evaluates to a string as a first argument, found: \(TypeName.of(value))"
+            )
         }
         guard case .string(let mark) = separator else {
             throw .mongo(
-                10_503_900, "$split requires an expression that evaluates to a string as a second argument, found: \(TypeName.of(separator))")
+                10_503_900,
+                "$split requires an expression that evaluates to a string as a second argument, found: \(TypeName.of(separator))"
+            )
         }
         if mark.isEmpty { throw .mongo(40087, "$split requires a non-empty separator") }
         return .array(ByteSearch.split(text, at: mark).map { .string($0) })
@@ -141,11 +155,15 @@ extension OperatorEvaluator {
         guard let first = values[0], !first.isNullish else { return .null }
         guard case .string(let text) = first else {
             throw .mongo(
-                inBytes ? 40091 : 40093, "\(name) requires a string as the first argument, found: \(TypeName.of(first))")
+                inBytes ? 40091 : 40093,
+                "\(name) requires a string as the first argument, found: \(TypeName.of(first))"
+            )
         }
         guard case .string(let part)? = values[1] else {
             throw .mongo(
-                inBytes ? 40092 : 40094, "\(name) requires a string as the second argument, found: \(TypeName.of(values[1]))")
+                inBytes ? 40092 : 40094,
+                "\(name) requires a string as the second argument, found: \(TypeName.of(values[1]))"
+            )
         }
         let start = try values.count > 2 ? bound(values[2], name, "starting") : 0
         let bytes = Array(text.utf8)
@@ -162,7 +180,8 @@ extension OperatorEvaluator {
             else { return .int32(-1) }
             return .int32(Int32(clamping: points.partitioningIndex { $0 >= found }))
         }
-        let end = try values.count > 3 ? Swift.min(bound(values[3], name, "ending"), bytes.count) : bytes.count
+        let end =
+            try values.count > 3 ? Swift.min(bound(values[3], name, "ending"), bytes.count) : bytes.count
         guard start <= bytes.count, start <= end else { return .int32(-1) }
         guard let found = ByteSearch.first(part, in: bytes, from: start, to: end) else { return .int32(-1) }
         return .int32(Int32(clamping: found))
@@ -170,12 +189,17 @@ extension OperatorEvaluator {
 
     /// A start or end of a search: integral and not negative.
     func bound(
-        _ value: BSONValue?, _ name: String, _ which: String, integral: Int = 40096, negative: Int = 40097
+        _ value: BSONValue?,
+        _ name: String,
+        _ which: String,
+        integral: Int = 40096,
+        negative: Int = 40097
     ) throws(ServiceError) -> Int {
         guard let index = NumericValue(value)?.exactInt32 else {
             throw .mongo(
                 integral,
-                "\(name) requires an integral \(which) index, found a value of type: \(TypeName.of(value)), with value: \(MessageText.of(value))")
+                "\(name) requires an integral \(which) index, found a value of type: \(TypeName.of(value)), with value: \(MessageText.of(value))"
+            )
         }
         if index < 0 {
             throw .mongo(negative, "\(name) requires a nonnegative \(which) index, found: \(index)")
@@ -202,13 +226,15 @@ enum TextCase {
     static func lowered(_ text: String) -> String {
         String(
             decoding: text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
-            as: UTF8.self)
+            as: UTF8.self
+        )
     }
 
     static func raised(_ text: String) -> String {
         String(
             decoding: text.utf8.map { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) ? $0 & 0xDF : $0 },
-            as: UTF8.self)
+            as: UTF8.self
+        )
     }
 }
 

@@ -20,14 +20,18 @@ extension OperatorEvaluator {
             case .string(let text): return .int32(Int32(clamping: text.utf8.count))
             case .binary(let binary): return .int32(Int32(clamping: binary.bytes.count))
             default:
-                throw .mongo(51276, "$binarySize requires a string or BinData argument, found: \(TypeName.of(value))")
+                throw .mongo(
+                    51276,
+                    "$binarySize requires a string or BinData argument, found: \(TypeName.of(value))"
+                )
             }
         case .timestampSecond, .timestampIncrement:
             guard let value, !value.isNullish else { return .null }
             guard case .timestamp(let timestamp) = value else {
                 throw .mongo(
                     op == .timestampSecond ? 5_687_301 : 5_687_302,
-                    "Argument to \(op.rawValue) must be a timestamp, but is \(TypeName.of(value))")
+                    "Argument to \(op.rawValue) must be a timestamp, but is \(TypeName.of(value))"
+                )
             }
             return .int64(Int64(op == .timestampSecond ? timestamp.seconds : timestamp.increment))
         default: break
@@ -85,15 +89,21 @@ extension OperatorEvaluator {
         default:
             guard let number = NumericValue(value) else {
                 throw .mongo(
-                    .failedToParse, "$convert's 'to' argument must be a string or number, but is \(TypeName.of(value))")
+                    .failedToParse,
+                    "$convert's 'to' argument must be a string or number, but is \(TypeName.of(value))"
+                )
             }
             guard let code = number.exactInt32 else {
                 throw .mongo(
-                    .failedToParse, "In $convert, numeric 'to' argument is not an integer")
+                    .failedToParse,
+                    "In $convert, numeric 'to' argument is not an integer"
+                )
             }
             guard let type = BSONType(rawValue: code) else {
                 throw .mongo(
-                    .failedToParse, "In $convert, numeric value for 'to' does not correspond to a BSON type: \(code)")
+                    .failedToParse,
+                    "In $convert, numeric value for 'to' does not correspond to a BSON type: \(code)"
+                )
             }
             return type
         }

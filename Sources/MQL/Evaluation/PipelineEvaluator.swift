@@ -17,7 +17,8 @@ extension Pipeline {
     /// - Throws: ``ServiceError`` with server code 292 past the memory limit, or the code of the
     ///   stage or expression that refuses a value.
     public func run(
-        _ input: some Sequence<BSONDocument>, _ context: EvaluationContext,
+        _ input: some Sequence<BSONDocument>,
+        _ context: EvaluationContext,
         memoryLimitBytes: Int = Pipeline.standardMemoryLimit
     ) throws(ServiceError) -> [BSONDocument] {
         let run = PipelineRun(self, context, memoryLimitBytes: memoryLimitBytes)
@@ -38,7 +39,8 @@ public final class PipelineRun {
 
     /// As ``Pipeline/run(_:_:memoryLimitBytes:)``.
     public init(
-        _ pipeline: Pipeline, _ context: EvaluationContext,
+        _ pipeline: Pipeline,
+        _ context: EvaluationContext,
         memoryLimitBytes: Int = Pipeline.standardMemoryLimit
     ) {
         results = CollectStep(memory: MemoryBound(limit: memoryLimitBytes, stage: "the pipeline's result"))
@@ -46,7 +48,12 @@ public final class PipelineRun {
         for (index, stage) in pipeline.stages.enumerated().reversed() {
             let memory = MemoryBound(limit: memoryLimitBytes, stage: stage.name)
             next = PipelineStep.make(
-                stage, bound: Self.bound(after: index, in: pipeline.stages), next, context, memory)
+                stage,
+                bound: Self.bound(after: index, in: pipeline.stages),
+                next,
+                context,
+                memory
+            )
         }
         first = next
     }
@@ -100,7 +107,8 @@ struct MemoryBound {
         if held > limit || held < 0 {
             throw .mongo(
                 .exceededMemoryLimit,
-                "Exceeded memory limit for \(stage) of \(limit) bytes, and disk use is not available")
+                "Exceeded memory limit for \(stage) of \(limit) bytes, and disk use is not available"
+            )
         }
     }
 

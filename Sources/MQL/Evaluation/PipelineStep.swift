@@ -23,11 +23,16 @@ class PipelineStep {
     ///
     /// - Parameter bound: How many documents a `$sort` must give.
     static func make(
-        _ stage: Stage, bound: Int?, _ next: PipelineStep, _ context: EvaluationContext, _ memory: MemoryBound
+        _ stage: Stage,
+        bound: Int?,
+        _ next: PipelineStep,
+        _ context: EvaluationContext,
+        _ memory: MemoryBound
     ) -> PipelineStep {
         switch stage {
         case .match(let filter):
-            return FilterStep(next) { (document) throws(ServiceError) in try filter.matches(document, context) }
+            return FilterStep(next) { (document) throws(ServiceError) in try filter.matches(document, context)
+            }
         case .project(let projection):
             return TransformStep(next, checksDepth: projection.deepens) { (document) throws(ServiceError) in
                 try projection.apply(document, filter: nil, context)
@@ -53,7 +58,11 @@ class PipelineStep {
             let order = Sort(keys: [Sort.Key(path: "count", ascending: false)])
             let sort = SortStep(next, order, bound: nil, memory)
             return GroupStep(
-                sort, GroupArguments(id: expression, fields: [("count", count)]), context, memory)
+                sort,
+                GroupArguments(id: expression, fields: [("count", count)]),
+                context,
+                memory
+            )
         case .bucket(let arguments):
             return BucketStep(next, arguments, context, memory)
         case .bucketAuto(let arguments):
@@ -115,7 +124,8 @@ final class TransformStep: PipelineStep {
     private let transform: (BSONDocument) throws(ServiceError) -> BSONDocument
 
     init(
-        _ next: PipelineStep, checksDepth: Bool,
+        _ next: PipelineStep,
+        checksDepth: Bool,
         _ transform: @escaping (BSONDocument) throws(ServiceError) -> BSONDocument
     ) {
         self.checksDepth = checksDepth
@@ -272,7 +282,9 @@ final class FacetStep: PipelineStep {
     private var runs: [(name: String, run: PipelineRun, isOpen: Bool)]
 
     init(
-        _ next: PipelineStep, _ facets: [(name: String, pipeline: Pipeline)], _ context: EvaluationContext,
+        _ next: PipelineStep,
+        _ facets: [(name: String, pipeline: Pipeline)],
+        _ context: EvaluationContext,
         _ memory: MemoryBound
     ) {
         runs = facets.map {

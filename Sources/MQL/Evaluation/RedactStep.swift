@@ -32,7 +32,9 @@ final class RedactStep: PipelineStep {
             return result
         case let value:
             throw .mongo(
-                17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned \(MessageText.of(value))")
+                17053,
+                "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned \(MessageText.of(value))"
+            )
         }
     }
 

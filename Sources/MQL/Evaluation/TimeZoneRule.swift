@@ -39,7 +39,9 @@ enum TimeZoneRule {
             let zone = TimeZone(identifier: name)
         else {
             throw .mongo(
-                40485, "unrecognized time zone identifier: \"\(MessageText.shortened(name))\"")
+                40485,
+                "unrecognized time zone identifier: \"\(MessageText.shortened(name))\""
+            )
         }
         Self.cache.withLock { $0[name] = zone }
         self = .named(zone)
@@ -56,7 +58,9 @@ enum TimeZoneRule {
     /// `±hh`, `±hhmm`, `±hh:mm` as milliseconds.
     static func offset(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
-        guard let sign = bytes.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return nil }
+        guard let sign = bytes.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else {
+            return nil
+        }
         var digits = Array(bytes.dropFirst())
         if digits.count == 5, digits[2] == UInt8(ascii: ":") { digits.remove(at: 2) }
         guard digits.count == 2 || digits.count == 4, digits.allSatisfy({ (48...57).contains($0) }) else {

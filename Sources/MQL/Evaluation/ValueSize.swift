@@ -77,14 +77,17 @@ enum ValueSize {
     static var tooLarge: ServiceError {
         .mongo(
             .exceededMemoryLimit,
-            "An expression's value exceeds the memory limit of \(maximum) bytes")
+            "An expression's value exceeds the memory limit of \(maximum) bytes"
+        )
     }
 
     /// Refuses a text past the bound.
     static func checkText(_ bytes: Int) throws(ServiceError) {
         if bytes > maximumText {
             throw .mongo(
-                16493, "Tried to create string longer than \(maximumText / (1 << 20))MB")
+                16493,
+                "Tried to create string longer than \(maximumText / (1 << 20))MB"
+            )
         }
     }
 

@@ -34,7 +34,9 @@ public struct Accumulator: Sendable {
     public let sort: Sort?
 
     public init(
-        kind: Kind, operand: AggregationExpression, limit: AggregationExpression? = nil,
+        kind: Kind,
+        operand: AggregationExpression,
+        limit: AggregationExpression? = nil,
         sort: Sort? = nil
     ) {
         self.kind = kind

@@ -12,7 +12,7 @@ extension AggregationExpression {
         case .map(let input, _, let body): [input, body]
         case .filter(let input, _, let condition, let limit): [input, condition] + (limit.map { [$0] } ?? [])
         case .reduce(let input, let initial, let body): [input, initial, body]
-        case .choose(let branches, otherwise: let otherwise):
+        case .choose(let branches, let otherwise):
             branches.flatMap { [$0.condition, $0.result] } + (otherwise.map { [$0] } ?? [])
         }
     }

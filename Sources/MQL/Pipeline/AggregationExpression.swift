@@ -22,11 +22,17 @@ public indirect enum AggregationExpression: Sendable, Hashable {
     case map(input: AggregationExpression, name: String, body: AggregationExpression)
     /// `{$filter: {input, as, cond, limit}}`
     case filter(
-        input: AggregationExpression, name: String, condition: AggregationExpression,
-        limit: AggregationExpression?)
+        input: AggregationExpression,
+        name: String,
+        condition: AggregationExpression,
+        limit: AggregationExpression?
+    )
     /// `{$reduce: {input, initialValue, in}}`
     case reduce(
-        input: AggregationExpression, initial: AggregationExpression, body: AggregationExpression)
+        input: AggregationExpression,
+        initial: AggregationExpression,
+        body: AggregationExpression
+    )
     /// `{$switch: {branches, default}}`; `{$cond: …}` is a `call`.
     case choose([ExpressionBranch], otherwise: AggregationExpression?)
 }

@@ -9,7 +9,9 @@ enum BucketParser {
     static func parse(_ operand: BSONValue) throws(ServiceError) -> BucketArguments {
         guard case .document(let document) = operand else {
             throw .mongo(
-                40201, "Argument to $bucket stage must be an object, but found type: \(TypeName.of(operand))")
+                40201,
+                "Argument to $bucket stage must be an object, but found type: \(TypeName.of(operand))"
+            )
         }
         var groupBy: AggregationExpression?
         var boundaries: [BSONValue]?
@@ -23,7 +25,9 @@ enum BucketParser {
             case "output":
                 guard case .document(let output) = field.value else {
                     throw .mongo(
-                        40196, "The $bucket 'output' field must be an object, but found type: \(TypeName.of(field.value))")
+                        40196,
+                        "The $bucket 'output' field must be an object, but found type: \(TypeName.of(field.value))"
+                    )
                 }
                 fields = try parseOutput(output)
             default: throw .mongo(40197, "Unrecognized option to $bucket: \(field.key)")
@@ -32,16 +36,24 @@ enum BucketParser {
         guard let groupBy, let boundaries, let lowest = boundaries.first, let highest = boundaries.last
         else {
             throw .mongo(
-                40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
+                40198,
+                "$bucket requires 'groupBy' and 'boundaries' to be specified."
+            )
         }
         if let fallback, BSONOrdering.compare(fallback, lowest) >= 0,
             BSONOrdering.compare(fallback, highest) < 0
         {
             throw .mongo(
-                40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
+                40199,
+                "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary."
+            )
         }
         return BucketArguments(
-            groupBy: groupBy, boundaries: boundaries, fallback: fallback, fields: fields)
+            groupBy: groupBy,
+            boundaries: boundaries,
+            fallback: fallback,
+            fields: fields
+        )
     }
 
     /// `{groupBy, buckets, output}`; `granularity` is refused.
@@ -50,7 +62,9 @@ enum BucketParser {
     static func parseAuto(_ operand: BSONValue) throws(ServiceError) -> BucketAutoArguments {
         guard case .document(let document) = operand else {
             throw .mongo(
-                40240, "The argument to $bucketAuto must be an object, but found type: \(TypeName.of(operand))")
+                40240,
+                "The argument to $bucketAuto must be an object, but found type: \(TypeName.of(operand))"
+            )
         }
         var groupBy: AggregationExpression?
         var buckets: Int?
@@ -61,27 +75,37 @@ enum BucketParser {
             case "buckets":
                 guard let number = NumericValue(field.value) else {
                     throw .mongo(
-                        40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: \(TypeName.of(field.value))")
+                        40241,
+                        "The $bucketAuto 'buckets' field must be a numeric value, but found type: \(TypeName.of(field.value))"
+                    )
                 }
                 guard let whole = number.exactInt64, let count = Int32(exactly: whole) else {
                     throw .mongo(
-                        40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer")
+                        40242,
+                        "The $bucketAuto 'buckets' field must be representable as a 32-bit integer"
+                    )
                 }
                 if count <= 0 {
                     throw .mongo(
-                        40243, "The $bucketAuto 'buckets' field must be greater than 0, but found: \(count)")
+                        40243,
+                        "The $bucketAuto 'buckets' field must be greater than 0, but found: \(count)"
+                    )
                 }
                 buckets = Int(count)
             case "output":
                 guard case .document(let output) = field.value else {
                     throw .mongo(
-                        40244, "The $bucketAuto 'output' field must be an object, but found type: \(TypeName.of(field.value))")
+                        40244,
+                        "The $bucketAuto 'output' field must be an object, but found type: \(TypeName.of(field.value))"
+                    )
                 }
                 if !output.isEmpty { fields = try parseOutput(output) }
             case "granularity":
                 guard case .string = field.value else {
                     throw .mongo(
-                        40261, "The $bucketAuto 'granularity' field must be a string, but found type: \(TypeName.of(field.value))")
+                        40261,
+                        "The $bucketAuto 'granularity' field must be a string, but found type: \(TypeName.of(field.value))"
+                    )
                 }
                 throw .mongo(238, "The option 'granularity' of $bucketAuto is not supported by tidegate")
             default: throw .mongo(40245, "Unrecognized option to $bucketAuto: \(field.key)")
@@ -116,29 +140,38 @@ enum BucketParser {
         default:
             throw .mongo(
                 code,
-                "The \(stage) 'groupBy' field must be defined as a $-prefixed path or an expression object")
+                "The \(stage) 'groupBy' field must be defined as a $-prefixed path or an expression object"
+            )
         }
     }
 
     private static func parseBoundaries(_ value: BSONValue) throws(ServiceError) -> [BSONValue] {
         guard case .array(let elements) = value else {
             throw .mongo(
-                40200, "The $bucket 'boundaries' field must be an array, but found type: \(TypeName.of(value))")
+                40200,
+                "The $bucket 'boundaries' field must be an array, but found type: \(TypeName.of(value))"
+            )
         }
         if elements.count < 2 {
             throw .mongo(
-                40192, "The $bucket 'boundaries' field must have at least 2 values, but found \(elements.count) value(s).")
+                40192,
+                "The $bucket 'boundaries' field must have at least 2 values, but found \(elements.count) value(s)."
+            )
         }
         var boundaries: [BSONValue] = []
         for element in elements { boundaries.append(try constant(element, of: "boundaries")) }
         for (lower, upper) in zip(boundaries, boundaries.dropFirst()) {
             if BSONOrdering.bracket(lower) != BSONOrdering.bracket(upper) {
                 throw .mongo(
-                    40193, "All values in the the 'boundaries' option to $bucket must have the same type.")
+                    40193,
+                    "All values in the the 'boundaries' option to $bucket must have the same type."
+                )
             }
             if BSONOrdering.compare(lower, upper) >= 0 {
                 throw .mongo(
-                    40194, "The 'boundaries' option to $bucket must be sorted in ascending order.")
+                    40194,
+                    "The 'boundaries' option to $bucket must be sorted in ascending order."
+                )
             }
         }
         return boundaries
@@ -149,7 +182,9 @@ enum BucketParser {
         let expression = try ExpressionParser.parse(value)
         guard expression.isConstant else {
             throw .mongo(
-                40191, "The $bucket '\(option)' field must be constant values, but found a value that is not.")
+                40191,
+                "The $bucket '\(option)' field must be constant values, but found a value that is not."
+            )
         }
         return try expression.evaluate(BSONDocument(), EvaluationContext(now: 0)) ?? .null
     }

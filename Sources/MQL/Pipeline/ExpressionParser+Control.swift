@@ -47,7 +47,10 @@ extension ExpressionParser {
         guard let body = document["in"] else { throw .mongo(16882, "Missing 'in' parameter to $map") }
         let name = try loopVariable(document["as"])
         return .map(
-            input: try parse(input, scope), name: name, body: try parse(body, scope.adding([name])))
+            input: try parse(input, scope),
+            name: name,
+            body: try parse(body, scope.adding([name]))
+        )
     }
 
     /// `{$filter: {input, as, cond, limit}}`
@@ -70,8 +73,11 @@ extension ExpressionParser {
         var limit: AggregationExpression?
         if let value = document["limit"] { limit = try parse(value, scope) }
         return .filter(
-            input: try parse(input, scope), name: name,
-            condition: try parse(condition, scope.adding([name])), limit: limit)
+            input: try parse(input, scope),
+            name: name,
+            condition: try parse(condition, scope.adding([name])),
+            limit: limit
+        )
     }
 
     /// `{$reduce: {input, initialValue, in}}`
@@ -92,8 +98,10 @@ extension ExpressionParser {
             throw .mongo(40079, "$reduce requires 'in' to be specified")
         }
         return .reduce(
-            input: try parse(input, scope), initial: try parse(initial, scope),
-            body: try parse(body, scope.adding(["this", "value"])))
+            input: try parse(input, scope),
+            initial: try parse(initial, scope),
+            body: try parse(body, scope.adding(["this", "value"]))
+        )
     }
 
     /// `{$switch: {branches: [{case, then}], default}}`
@@ -108,7 +116,9 @@ extension ExpressionParser {
             case "branches":
                 guard case .array(let elements) = field.value else {
                     throw .mongo(
-                        40061, "$switch expected an array for 'branches', found: \(TypeName.of(field.value))")
+                        40061,
+                        "$switch expected an array for 'branches', found: \(TypeName.of(field.value))"
+                    )
                 }
                 for element in elements { branches.append(try parseBranch(element, scope)) }
             case "default": otherwise = try parse(field.value, scope)
@@ -124,7 +134,9 @@ extension ExpressionParser {
     {
         guard case .document(let document) = element else {
             throw .mongo(
-                40062, "$switch expected each branch to be an object, found: \(TypeName.of(element))")
+                40062,
+                "$switch expected each branch to be an object, found: \(TypeName.of(element))"
+            )
         }
         for field in document where field.key != "case" && field.key != "then" {
             throw .mongo(40063, "$switch found an unknown argument to a branch: \(field.key)")
@@ -136,7 +148,9 @@ extension ExpressionParser {
             throw .mongo(40065, "$switch requires each branch have a 'then' expression.")
         }
         return ExpressionBranch(
-            condition: try parse(condition, scope), result: try parse(result, scope))
+            condition: try parse(condition, scope),
+            result: try parse(result, scope)
+        )
     }
 
     /// `{$cond: {if, then, else}}` or `{$cond: [if, then, else]}`
@@ -147,7 +161,9 @@ extension ExpressionParser {
             let operands = try parseAll(positional(operand), scope)
             guard operands.count == 3 else {
                 throw .mongo(
-                    16020, "Expression $cond takes exactly 3 arguments. \(operands.count) were passed in.")
+                    16020,
+                    "Expression $cond takes exactly 3 arguments. \(operands.count) were passed in."
+                )
             }
             return .call(.condition, operands)
         }

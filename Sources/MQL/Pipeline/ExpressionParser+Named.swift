@@ -5,7 +5,10 @@ import Errors
 extension ExpressionParser {
     /// The operands of a named form, in the order in which they were written.
     static func parseNamed(
-        _ name: String, _ operand: BSONValue, _ form: NamedForm, _ scope: ExpressionScope
+        _ name: String,
+        _ operand: BSONValue,
+        _ form: NamedForm,
+        _ scope: ExpressionScope
     ) throws(ServiceError) -> [NamedExpression] {
         let document = try object(operand, of: name, code: form.notObject)
         var parsed: [NamedExpression] = []
@@ -27,20 +30,26 @@ extension ExpressionParser {
     {
         guard case .document(let document) = operand else {
             throw .mongo(
-                code, "\(name) requires an object as an argument, found: \(TypeName.of(operand))")
+                code,
+                "\(name) requires an object as an argument, found: \(TypeName.of(operand))"
+            )
         }
         return document
     }
 
     /// `{$year: date}`, `{$year: [date]}`, `{$year: {date, timezone}}`
     static func parseDatePart(
-        _ op: ExpressionOperator, _ operand: BSONValue, _ scope: ExpressionScope
+        _ op: ExpressionOperator,
+        _ operand: BSONValue,
+        _ scope: ExpressionScope
     ) throws(ServiceError) -> AggregationExpression {
         let name = op.rawValue
         if case .array(let elements) = operand {
             guard elements.count == 1, let only = elements.first else {
                 throw .mongo(
-                    40536, "\(name) accepts exactly one argument if given an array, but was given \(elements.count)")
+                    40536,
+                    "\(name) accepts exactly one argument if given an array, but was given \(elements.count)"
+                )
             }
             return .namedCall(op, [NamedExpression(name: "date", expression: try parse(only, scope))])
         }
@@ -63,7 +72,9 @@ extension ExpressionParser {
 
     /// Operators that read their operand in a way of their own.
     static func parseSpecial(
-        _ op: ExpressionOperator, _ operand: BSONValue, _ scope: ExpressionScope
+        _ op: ExpressionOperator,
+        _ operand: BSONValue,
+        _ scope: ExpressionScope
     ) throws(ServiceError) -> AggregationExpression {
         switch op {
         case .condition: return try parseCondition(operand, scope)
@@ -84,7 +95,9 @@ extension ExpressionParser {
                 let value = try operand.evaluate(BSONDocument(), EvaluationContext(now: 0))
                 if value?.array == nil {
                     throw .mongo(
-                        5_887_502, "All operands of $setEquals must be arrays. One argument is of type: \(TypeName.of(value))")
+                        5_887_502,
+                        "All operands of $setEquals must be arrays. One argument is of type: \(TypeName.of(value))"
+                    )
                 }
             }
             return .call(op, operands)
@@ -132,17 +145,25 @@ extension ExpressionParser {
             [
                 NamedExpression(name: "field", expression: try parse(field, scope)),
                 NamedExpression(name: "input", expression: try parse(input, scope)),
-            ])
+            ]
+        )
     }
 
     /// `{$setField: {field, input, value}}`, `{$unsetField: {field, input}}`
     private static func parseSetField(
-        _ op: ExpressionOperator, _ operand: BSONValue, _ scope: ExpressionScope
+        _ op: ExpressionOperator,
+        _ operand: BSONValue,
+        _ scope: ExpressionScope
     ) throws(ServiceError) -> AggregationExpression {
         let setting = op == .setField
         let form = NamedForm(
-            required: [("field", 4_161_102)] + (setting ? [("value", 4_161_103)] : []) + [("input", 4_161_109)],
-            optional: [], notObject: 4_161_100, unknown: 4_161_101)
+            required: [("field", 4_161_102)] + (setting ? [("value", 4_161_103)] : []) + [
+                ("input", 4_161_109)
+            ],
+            optional: [],
+            notObject: 4_161_100,
+            unknown: 4_161_101
+        )
         let operands = try parseNamed(op.rawValue, operand, form, scope)
         guard let field = operands.first(where: { $0.name == "field" })?.expression else {
             throw .mongo(4_161_102, "\(op.rawValue) requires 'field' to be specified")
@@ -151,7 +172,8 @@ extension ExpressionParser {
         case .path, .variable:
             throw .mongo(
                 4_161_108,
-                "'\(op.rawValue)' requires 'field' to evaluate to a constant, but got a field path. Consider using {$literal: …}")
+                "'\(op.rawValue)' requires 'field' to evaluate to a constant, but got a field path. Consider using {$literal: …}"
+            )
         case .literal(.string(let name)):
             if name.utf8.contains(0) {
                 throw .mongo(9_534_700, "'field' of \(op.rawValue) must not contain an embedded null byte")
@@ -159,7 +181,8 @@ extension ExpressionParser {
         case .literal(let value):
             throw .mongo(
                 4_161_107,
-                "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(value))")
+                "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(value))"
+            )
         case .document([]), .array([]):
             throw .mongo(4_161_107, "\(op.rawValue) requires 'field' to evaluate to type String")
         case .document, .array:
@@ -192,7 +215,8 @@ extension ExpressionParser {
             [
                 NamedExpression(name: "input", expression: try parse(input, scope)),
                 NamedExpression(name: "sortBy", expression: .literal(order)),
-            ])
+            ]
+        )
     }
 
     /// `{$zip: {inputs: […], useLongestLength: bool, defaults: […]}}`
@@ -232,7 +256,8 @@ extension ExpressionParser {
                 NamedExpression(name: "inputs", expression: .array(try parseAll(inputs, scope))),
                 NamedExpression(name: "defaults", expression: .array(try parseAll(defaults, scope))),
                 NamedExpression(name: "useLongestLength", expression: .literal(.bool(longest))),
-            ])
+            ]
+        )
     }
 
     /// `{$dateFromParts: {year, …}}` or `{isoWeekYear, …}`, never both.
@@ -242,8 +267,11 @@ extension ExpressionParser {
         let calendar = ["year", "month", "day"]
         let iso = ["isoWeekYear", "isoWeek", "isoDayOfWeek"]
         let form = NamedForm(
-            required: [], optional: calendar + iso + ["hour", "minute", "second", "millisecond", "timezone"],
-            notObject: 40519, unknown: 40518)
+            required: [],
+            optional: calendar + iso + ["hour", "minute", "second", "millisecond", "timezone"],
+            notObject: 40519,
+            unknown: 40518
+        )
         let operands = try parseNamed("$dateFromParts", operand, form, scope)
         let names = Set(operands.map(\.name))
         guard names.contains("year") || names.contains("isoWeekYear") else {
@@ -252,10 +280,14 @@ extension ExpressionParser {
         if names.contains("year"), let other = iso.first(where: names.contains) {
             throw .mongo(
                 other == "isoWeekYear" ? 40489 : 40489,
-                "$dateFromParts does not allow mixing natural dates with ISO dates: '\(other)'")
+                "$dateFromParts does not allow mixing natural dates with ISO dates: '\(other)'"
+            )
         }
         if names.contains("isoWeekYear"), let other = calendar.first(where: names.contains) {
-            throw .mongo(40525, "$dateFromParts does not allow mixing ISO dates with natural dates: '\(other)'")
+            throw .mongo(
+                40525,
+                "$dateFromParts does not allow mixing ISO dates with natural dates: '\(other)'"
+            )
         }
         return .namedCall(.dateFromParts, operands)
     }

@@ -71,7 +71,8 @@ public enum ExpressionParser {
             guard document.count == 1 else {
                 throw .mongo(
                     15983,
-                    "An object representing an expression must have exactly one field, found \(document.count): \(document.keys.joined(separator: ", "))")
+                    "An object representing an expression must have exactly one field, found \(document.count): \(document.keys.joined(separator: ", "))"
+                )
             }
             return try parseOperator(key, document.fields[0].value, scope)
         }
@@ -114,7 +115,8 @@ public enum ExpressionParser {
             guard operands.count == count else {
                 throw .mongo(
                     op.isConversion ? 50723 : 16020,
-                    "Expression \(name) takes exactly \(count) arguments. \(operands.count) were passed in.")
+                    "Expression \(name) takes exactly \(count) arguments. \(operands.count) were passed in."
+                )
             }
             return .call(op, operands)
         case .between(let least, let most):
@@ -122,7 +124,8 @@ public enum ExpressionParser {
             guard operands.count >= least, operands.count <= most else {
                 throw .mongo(
                     28667,
-                    "Expression \(name) takes at least \(least) arguments, and at most \(most), but \(operands.count) were passed in.")
+                    "Expression \(name) takes at least \(least) arguments, and at most \(most), but \(operands.count) were passed in."
+                )
             }
             return .call(op, operands)
         case .any: return .call(op, try parseAll(positional(operand), scope))

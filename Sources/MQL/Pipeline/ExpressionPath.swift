@@ -34,12 +34,16 @@ enum ExpressionPath {
         if name.isEmpty { throw .mongo(15998, "FieldPath field names may not be empty strings.") }
         if name.utf8.first == UInt8(ascii: "$") {
             throw .mongo(
-                16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
+                16410,
+                "FieldPath field names may not start with '$'. Consider using $getField or $setField."
+            )
         }
         if name.utf8.contains(0) { throw .mongo(16411, "FieldPath field names may not contain '\\0'.") }
         if name.utf8.contains(UInt8(ascii: ".")) {
             throw .mongo(
-                16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
+                16412,
+                "FieldPath field names may not contain '.'. Consider using $getField or $setField."
+            )
         }
     }
 
@@ -52,11 +56,15 @@ enum ExpressionPath {
         }
         guard (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) || first >= 0x80 else {
             throw .mongo(
-                .failedToParse, "'\(name)' starts with an invalid character for a user variable name")
+                .failedToParse,
+                "'\(name)' starts with an invalid character for a user variable name"
+            )
         }
         for byte in name.utf8 where !isNameByte(byte) {
             throw .mongo(
-                .failedToParse, "'\(name)' contains an invalid character for a variable name: '\(Character(UnicodeScalar(byte)))'")
+                .failedToParse,
+                "'\(name)' contains an invalid character for a variable name: '\(Character(UnicodeScalar(byte)))'"
+            )
         }
     }
 

@@ -13,7 +13,9 @@ enum FieldAssignments {
     {
         guard case .document(let document) = operand else {
             throw .mongo(
-                40272, "\(stage) specification stage must be an object, got \(TypeName.of(operand))")
+                40272,
+                "\(stage) specification stage must be an object, got \(TypeName.of(operand))"
+            )
         }
         var assignments: [(path: FieldPath, expression: AggregationExpression)] = []
         try collect(document, under: [], depth: 0, into: &assignments)
@@ -22,7 +24,9 @@ enum FieldAssignments {
     }
 
     private static func collect(
-        _ document: BSONDocument, under prefix: [String], depth: Int,
+        _ document: BSONDocument,
+        under prefix: [String],
+        depth: Int,
         into assignments: inout [(path: FieldPath, expression: AggregationExpression)]
     ) throws(ServiceError) {
         if depth > ExpressionScope.maximumDepth {
@@ -31,7 +35,9 @@ enum FieldAssignments {
         for field in document {
             if !prefix.isEmpty, field.key.utf8.contains(UInt8(ascii: ".")) {
                 throw .mongo(
-                    40183, "FieldPath field names may not contain '.' in a nested object: '\(field.key)'")
+                    40183,
+                    "FieldPath field names may not contain '.' in a nested object: '\(field.key)'"
+                )
             }
             let path = prefix + (try ExpressionPath.components(field.key))
             guard path.count <= ExpressionPath.maximumComponents else {
@@ -42,12 +48,15 @@ enum FieldAssignments {
             {
                 if nested.keys.contains(where: { $0.utf8.first == UInt8(ascii: "$") }) {
                     throw .mongo(
-                        40181, "an expression specification must contain exactly one field, the name of the expression")
+                        40181,
+                        "an expression specification must contain exactly one field, the name of the expression"
+                    )
                 }
                 try collect(nested, under: path, depth: depth + 1, into: &assignments)
             } else {
                 assignments.append(
-                    (FieldPath(components: path), try ExpressionParser.parse(field.value)))
+                    (FieldPath(components: path), try ExpressionParser.parse(field.value))
+                )
             }
         }
     }
@@ -59,7 +68,8 @@ enum FieldAssignments {
         guard let collision = PathCollision(in: paths) else { return }
         throw .mongo(
             40176,
-            "specification contains two conflicting paths. Cannot specify both '\(collision.child.dotted)' and '\(collision.parent.dotted)'")
+            "specification contains two conflicting paths. Cannot specify both '\(collision.child.dotted)' and '\(collision.parent.dotted)'"
+        )
     }
 }
 
@@ -77,7 +87,9 @@ struct PathCollision {
         where Self.isPrefix(first.element, of: second.element) {
             parent = first.element
             child = second.element
-            childIsLater = first.offset < second.offset && first.element.components.count < second.element.components.count
+            childIsLater =
+                first.offset < second.offset
+                && first.element.components.count < second.element.components.count
             return
         }
         return nil

@@ -33,7 +33,9 @@ enum GroupParser {
             let odd = document.keys.first(where: { $0.utf8.first == UInt8(ascii: "$") })
         {
             throw .mongo(
-                17390, "$group does not support inclusion-style expressions; '\(odd)' stands beside field names")
+                17390,
+                "$group does not support inclusion-style expressions; '\(odd)' stands beside field names"
+            )
         }
         if case .document(let document) = value, document.firstKey?.utf8.first != UInt8(ascii: "$"),
             let field = document.fields.first(where: { $0.value.isNumber || $0.value.bool != nil })
@@ -114,7 +116,9 @@ enum GroupParser {
         }
         for field in document where !names.contains(field.key) {
             throw .mongo(
-                family ? 5_788_002 : 5_787_901, "Unknown argument to \(name): '\(field.key)'")
+                family ? 5_788_002 : 5_787_901,
+                "Unknown argument to \(name): '\(field.key)'"
+            )
         }
         for required in names where document[required] == nil {
             let code =
@@ -138,6 +142,10 @@ enum GroupParser {
         if let count = document["n"] { limit = try ExpressionParser.parse(count) }
         let value = document["input"] ?? document["output"] ?? .null
         return Accumulator(
-            kind: kind, operand: try ExpressionParser.parse(value), limit: limit, sort: sort)
+            kind: kind,
+            operand: try ExpressionParser.parse(value),
+            limit: limit,
+            sort: sort
+        )
     }
 }

@@ -61,63 +61,106 @@ extension ExpressionOperator {
         case .trim, .trimStart, .trimEnd:
             .named(
                 NamedForm(
-                    required: [("input", 50695)], optional: ["chars"], notObject: 50696, unknown: 50694))
+                    required: [("input", 50695)],
+                    optional: ["chars"],
+                    notObject: 50696,
+                    unknown: 50694
+                )
+            )
         case .replaceOne, .replaceAll:
             .named(
                 NamedForm(
                     required: [("input", 51749), ("find", 51748), ("replacement", 51747)],
-                    optional: [], notObject: 51751, unknown: 51750))
+                    optional: [],
+                    notObject: 51751,
+                    unknown: 51750
+                )
+            )
         case .regexMatch, .regexFind, .regexFindAll:
             .named(
                 NamedForm(
-                    required: [("input", 31022), ("regex", 31023)], optional: ["options"],
-                    notObject: 51103, unknown: 31024))
+                    required: [("input", 31022), ("regex", 31023)],
+                    optional: ["options"],
+                    notObject: 51103,
+                    unknown: 31024
+                )
+            )
         case .firstN, .lastN, .minimumN, .maximumN:
             .named(
                 NamedForm(
-                    required: [("n", 5_787_906), ("input", 5_787_907)], optional: [],
-                    notObject: 5_787_900, unknown: 5_787_901))
+                    required: [("n", 5_787_906), ("input", 5_787_907)],
+                    optional: [],
+                    notObject: 5_787_900,
+                    unknown: 5_787_901
+                )
+            )
         case .year, .month, .dayOfMonth, .dayOfWeek, .dayOfYear, .hour, .minute, .second,
             .millisecond, .week, .isoWeek, .isoWeekYear, .isoDayOfWeek:
             .datePart
         case .dateToString:
             .named(
                 NamedForm(
-                    required: [("date", 18628)], optional: ["format", "timezone", "onNull"],
-                    notObject: 18629, unknown: 18534))
+                    required: [("date", 18628)],
+                    optional: ["format", "timezone", "onNull"],
+                    notObject: 18629,
+                    unknown: 18534
+                )
+            )
         case .dateFromString:
             .named(
                 NamedForm(
                     required: [("dateString", 40542)],
-                    optional: ["format", "timezone", "onError", "onNull"], notObject: 40540,
-                    unknown: 40541))
+                    optional: ["format", "timezone", "onError", "onNull"],
+                    notObject: 40540,
+                    unknown: 40541
+                )
+            )
         case .dateToParts:
             .named(
                 NamedForm(
-                    required: [("date", 40522)], optional: ["timezone", "iso8601"], notObject: 40524,
-                    unknown: 40520))
+                    required: [("date", 40522)],
+                    optional: ["timezone", "iso8601"],
+                    notObject: 40524,
+                    unknown: 40520
+                )
+            )
         case .dateFromParts: .special
         case .dateAdd, .dateSubtract:
             .named(
                 NamedForm(
                     required: [("startDate", 5_166_402), ("unit", 5_166_402), ("amount", 5_166_402)],
-                    optional: ["timezone"], notObject: 5_166_400, unknown: 5_166_401))
+                    optional: ["timezone"],
+                    notObject: 5_166_400,
+                    unknown: 5_166_401
+                )
+            )
         case .dateDiff:
             .named(
                 NamedForm(
                     required: [("startDate", 5_166_303), ("endDate", 5_166_304), ("unit", 5_166_305)],
-                    optional: ["timezone", "startOfWeek"], notObject: 5_166_301, unknown: 5_166_302))
+                    optional: ["timezone", "startOfWeek"],
+                    notObject: 5_166_301,
+                    unknown: 5_166_302
+                )
+            )
         case .dateTrunc:
             .named(
                 NamedForm(
                     required: [("date", 5_439_009), ("unit", 5_439_010)],
-                    optional: ["binSize", "timezone", "startOfWeek"], notObject: 5_439_007,
-                    unknown: 5_439_008))
+                    optional: ["binSize", "timezone", "startOfWeek"],
+                    notObject: 5_439_007,
+                    unknown: 5_439_008
+                )
+            )
         case .convert:
             .named(
                 NamedForm(
                     required: [("input", 9), ("to", 9)],
-                    optional: ["onError", "onNull", "format", "byteOrder"], notObject: 9, unknown: 9))
+                    optional: ["onError", "onNull", "format", "byteOrder"],
+                    notObject: 9,
+                    unknown: 9
+                )
+            )
         }
     }
 

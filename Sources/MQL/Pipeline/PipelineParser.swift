@@ -18,7 +18,9 @@ public enum PipelineParser {
     static func parse(_ stages: [BSONValue], inFacet: Bool) throws(ServiceError) -> Pipeline {
         if stages.count > maximumStages {
             throw .mongo(
-                7_749_501, "Pipeline length must be no longer than \(maximumStages) stages")
+                7_749_501,
+                "Pipeline length must be no longer than \(maximumStages) stages"
+            )
         }
         var parsed: [Stage] = []
         parsed.reserveCapacity(stages.count)
@@ -28,7 +30,9 @@ public enum PipelineParser {
             }
             guard document.count == 1, let field = document.fields.first else {
                 throw .mongo(
-                    40323, "A pipeline stage specification object must contain exactly one field.")
+                    40323,
+                    "A pipeline stage specification object must contain exactly one field."
+                )
             }
             parsed.append(try StageParser.parse(field.key, field.value, inFacet: inFacet))
         }

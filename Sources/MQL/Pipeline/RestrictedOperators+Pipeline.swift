@@ -21,7 +21,9 @@ extension RestrictedOperators {
             case .match(let filter): try check(filter: filter, options: options)
             case .project(let projection):
                 try check(projection: projection, options: options)
-                for case .computed(_, let expression) in projection.items { try check(expression: expression) }
+                for case .computed(_, let expression) in projection.items {
+                    try check(expression: expression)
+                }
             case .addFields(let assignments):
                 for assignment in assignments { try check(expression: assignment.expression) }
             case .group(let arguments):

@@ -109,7 +109,9 @@ public struct BucketArguments: Sendable {
     public var fields: [(name: String, accumulator: Accumulator)]
 
     public init(
-        groupBy: AggregationExpression, boundaries: [BSONValue], fallback: BSONValue?,
+        groupBy: AggregationExpression,
+        boundaries: [BSONValue],
+        fallback: BSONValue?,
         fields: [(name: String, accumulator: Accumulator)]
     ) {
         self.groupBy = groupBy
@@ -127,7 +129,8 @@ public struct BucketAutoArguments: Sendable {
     public var fields: [(name: String, accumulator: Accumulator)]
 
     public init(
-        groupBy: AggregationExpression, buckets: Int,
+        groupBy: AggregationExpression,
+        buckets: Int,
         fields: [(name: String, accumulator: Accumulator)]
     ) {
         self.groupBy = groupBy

@@ -33,7 +33,8 @@ enum StageParser {
         case "$bucketAuto": return .bucketAuto(try BucketParser.parseAuto(operand))
         case "$redact":
             return .redact(
-                try ExpressionParser.parse(operand, variables: ["DESCEND", "PRUNE", "KEEP"]))
+                try ExpressionParser.parse(operand, variables: ["DESCEND", "PRUNE", "KEEP"])
+            )
         case "$facet":
             if inFacet { throw .mongo(40600, "$facet is not allowed to be used within a $facet stage") }
             return .facet(try parseFacet(operand))
@@ -64,7 +65,8 @@ enum StageParser {
         else {
             throw .mongo(
                 51272,
-                "Invalid $project :: caused by :: projection specification must have at least one field")
+                "Invalid $project :: caused by :: projection specification must have at least one field"
+            )
         }
         return .project(projection)
     }
@@ -75,20 +77,25 @@ enum StageParser {
         case .array(let elements):
             if elements.isEmpty {
                 throw .mongo(
-                    31119, "$unset specification must be a string or an array with at least one field")
+                    31119,
+                    "$unset specification must be a string or an array with at least one field"
+                )
             }
             var paths: [FieldPath] = []
             for element in elements {
                 guard case .string(let path) = element else {
                     throw .mongo(
-                        31120, "$unset specification must be a string or an array containing only string values")
+                        31120,
+                        "$unset specification must be a string or an array containing only string values"
+                    )
                 }
                 paths.append(try parseUnsetPath(path))
             }
             if let collision = PathCollision(in: paths) {
                 throw .mongo(
                     collision.childIsLater ? 31249 : 31250,
-                    "Invalid $unset :: caused by :: Path collision at \(collision.child.dotted)")
+                    "Invalid $unset :: caused by :: Path collision at \(collision.child.dotted)"
+                )
             }
             return paths
         default: throw .mongo(31002, "$unset specification must be a string or an array")
@@ -106,7 +113,9 @@ enum StageParser {
         let limit = try wholeNumber(operand, code: 5_107_201, stage: "$limit")
         if limit < 0 {
             throw .mongo(
-                5_107_201, "invalid argument to $limit stage: Expected a non-negative number in: $limit: \(limit)")
+                5_107_201,
+                "invalid argument to $limit stage: Expected a non-negative number in: $limit: \(limit)"
+            )
         }
         if limit == 0 { throw .mongo(15958, "the limit must be positive") }
         return limit
@@ -115,7 +124,10 @@ enum StageParser {
     private static func parseSkip(_ operand: BSONValue) throws(ServiceError) -> Int {
         let skip = try wholeNumber(operand, code: 5_107_200, stage: "$skip")
         if skip < 0 {
-            throw .mongo(5_107_200, "invalid argument to $skip stage: Expected a non-negative number in: $skip: \(skip)")
+            throw .mongo(
+                5_107_200,
+                "invalid argument to $skip stage: Expected a non-negative number in: $skip: \(skip)"
+            )
         }
         return skip
     }
@@ -127,7 +139,9 @@ enum StageParser {
         }
         guard let whole = number.exactInt64 else {
             throw .mongo(
-                code, "invalid argument to \(stage) stage: Cannot represent as a 64-bit integer in: \(stage)")
+                code,
+                "invalid argument to \(stage) stage: Cannot represent as a 64-bit integer in: \(stage)"
+            )
         }
         return Int(whole)
     }
@@ -158,12 +172,16 @@ enum StageParser {
             return try ExpressionParser.parse(operand)
         case .document:
             throw .mongo(
-                40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+                40147,
+                "the sortByCount field must be defined as a $-prefixed path or an expression inside an object"
+            )
         case .string:
             throw .mongo(40148, "the sortByCount field must be defined as a $-prefixed path or an expression")
         default:
             throw .mongo(
-                40149, "the sortByCount field must be specified as a string or as an object")
+                40149,
+                "the sortByCount field must be specified as a string or as an object"
+            )
         }
     }
 
@@ -172,15 +190,21 @@ enum StageParser {
     {
         guard case .document(let document) = operand else {
             throw .mongo(
-                40229, "expected an object as specification for $replaceRoot stage, got \(TypeName.of(operand))")
+                40229,
+                "expected an object as specification for $replaceRoot stage, got \(TypeName.of(operand))"
+            )
         }
         for field in document where field.key != "newRoot" {
             throw .mongo(
-                40415, "BSON field '$replaceRoot.\(field.key)' is an unknown field.")
+                40415,
+                "BSON field '$replaceRoot.\(field.key)' is an unknown field."
+            )
         }
         guard let root = document["newRoot"] else {
             throw .mongo(
-                40414, "BSON field '$replaceRoot.newRoot' is missing but a required field")
+                40414,
+                "BSON field '$replaceRoot.newRoot' is missing but a required field"
+            )
         }
         return try ExpressionParser.parse(root)
     }
@@ -215,12 +239,16 @@ enum StageParser {
             try ExpressionPath.checkName(field.key)
             guard case .array(let stages) = field.value else {
                 throw .mongo(
-                    40170, "arguments to $facet must be arrays, \(field.key) is type \(TypeName.of(field.value))")
+                    40170,
+                    "arguments to $facet must be arrays, \(field.key) is type \(TypeName.of(field.value))"
+                )
             }
             for stage in stages {
                 guard case .document = stage else {
                     throw .mongo(
-                        40171, "elements of arrays in $facet spec must be objects, \(field.key) argument contained an element of type \(TypeName.of(stage))")
+                        40171,
+                        "elements of arrays in $facet spec must be objects, \(field.key) argument contained an element of type \(TypeName.of(stage))"
+                    )
                 }
             }
             facets.append((field.key, try PipelineParser.parse(stages, inFacet: true)))

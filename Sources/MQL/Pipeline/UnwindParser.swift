@@ -12,7 +12,9 @@ enum UnwindParser {
         case .document(let document): return try parse(document)
         default:
             throw .mongo(
-                15981, "expected either a string or an object as specification for $unwind stage, got \(TypeName.of(operand))")
+                15981,
+                "expected either a string or an object as specification for $unwind stage, got \(TypeName.of(operand))"
+            )
         }
     }
 
@@ -24,23 +26,32 @@ enum UnwindParser {
             switch field.key {
             case "path":
                 guard case .string(let path) = field.value else {
-                    throw .mongo(28808, "expected a string as the path for $unwind stage, got \(TypeName.of(field.value))")
+                    throw .mongo(
+                        28808,
+                        "expected a string as the path for $unwind stage, got \(TypeName.of(field.value))"
+                    )
                 }
                 arguments = UnwindArguments(path: try parsePath(path))
             case "preserveNullAndEmptyArrays":
                 guard case .bool(let flag) = field.value else {
                     throw .mongo(
-                        28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got \(TypeName.of(field.value))")
+                        28809,
+                        "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got \(TypeName.of(field.value))"
+                    )
                 }
                 preserves = flag
             case "includeArrayIndex":
                 guard case .string(let name) = field.value, !name.isEmpty else {
                     throw .mongo(
-                        28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got \(TypeName.of(field.value))")
+                        28810,
+                        "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got \(TypeName.of(field.value))"
+                    )
                 }
                 if name.utf8.first == UInt8(ascii: "$") {
                     throw .mongo(
-                        28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': \(name)")
+                        28822,
+                        "includeArrayIndex option to $unwind stage should not be prefixed with a '$': \(name)"
+                    )
                 }
                 _ = try ExpressionPath.components(name)
                 index = name

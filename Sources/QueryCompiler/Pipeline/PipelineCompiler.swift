@@ -38,9 +38,11 @@ extension QueryCompiler {
     /// - Parameter pushesDown: Whether stages may be SQL's at all; without, the statement reads the documents.
     public func aggregate(_ pipeline: Pipeline, pushesDown: Bool = true) -> AggregateStatement {
         var prefix = PipelinePrefix(
-            condition: .all([plan.queryFilter, plan.readFilter].map(filters.compile)))
+            condition: .all([plan.queryFilter, plan.readFilter].map(filters.compile))
+        )
         var remaining = pipeline.stages[...]
-        let seesWholeDocuments = plan.readsWholeDocuments && plan.readFilterIsExact && plan.queryProjection == nil
+        let seesWholeDocuments =
+            plan.readsWholeDocuments && plan.readFilterIsExact && plan.queryProjection == nil
         if pushesDown, seesWholeDocuments, prefix.condition.isExact {
             while let stage = remaining.first, prefix.take(stage, filters) { remaining.removeFirst() }
             // What cannot be decided in SQL may still narrow, as long as the stage is run again.
@@ -49,8 +51,11 @@ extension QueryCompiler {
         }
         let isExact = plan.readFilterIsExact && prefix.rulesAreExact
         return AggregateStatement(
-            statement: prefix.select("doc, shape", from: layout.table, ordered: true), rows: .documents,
-            decidesMatch: isExact, remaining: Pipeline(stages: Array(remaining)))
+            statement: prefix.select("doc, shape", from: layout.table, ordered: true),
+            rows: .documents,
+            decidesMatch: isExact,
+            remaining: Pipeline(stages: Array(remaining))
+        )
     }
 
     /// The next stage, when it counts documents as a whole or by a field.
@@ -61,12 +66,17 @@ extension QueryCompiler {
         case .count(let name):
             return AggregateStatement(
                 statement: "SELECT count(*) FROM (\(prefix.select("1 AS one", from: layout.table))) AS input",
-                rows: .count(name: name), decidesMatch: true, remaining: Pipeline(stages: Array(rest)))
+                rows: .count(name: name),
+                decidesMatch: true,
+                remaining: Pipeline(stages: Array(rest))
+            )
         case .group(let arguments):
             return groups(prefix, arguments, rest: Array(rest))
         case .sortByCount(let expression):
             let counting = GroupArguments(
-                id: expression, fields: [("count", Accumulator(kind: .sum, operand: .literal(.int32(1))))])
+                id: expression,
+                fields: [("count", Accumulator(kind: .sum, operand: .literal(.int32(1))))]
+            )
             let order = Sort(keys: [Sort.Key(path: "count", ascending: false)])
             return groups(prefix, counting, rest: [.sort(order)] + rest)
         default: return nil
@@ -74,7 +84,9 @@ extension QueryCompiler {
     }
 
     private func groups(
-        _ prefix: PipelinePrefix, _ arguments: GroupArguments, rest: [Stage]
+        _ prefix: PipelinePrefix,
+        _ arguments: GroupArguments,
+        rest: [Stage]
     ) -> AggregateStatement? {
         var fields: [AggregateStatement.GroupField] = []
         for field in arguments.fields {
@@ -90,10 +102,14 @@ extension QueryCompiler {
         let key: SQLFragment
         switch arguments.id {
         case .literal(let value):
-            guard value.document == nil, value.array == nil, let bytes = StoredText.plain(value) else { return nil }
+            guard value.document == nil, value.array == nil, let bytes = StoredText.plain(value) else {
+                return nil
+            }
             key = "\(bind: .jsonb(bytes))::jsonb"
         case .path(let path):
-            guard path.components.count == 1, CandidatePath(root: "$", path)?.isPlain == true else { return nil }
+            guard path.components.count == 1, CandidatePath(root: "$", path)?.isPlain == true else {
+                return nil
+            }
             key = "doc -> \(bind: .text(path.components[0]))"
         default: return nil
         }
@@ -101,7 +117,10 @@ extension QueryCompiler {
             statement: """
                 SELECT key, count(*) FROM (\(prefix.select("\(key) AS key", from: layout.table))) AS input GROUP BY key
                 """,
-            rows: .groups(fields: fields), decidesMatch: true, remaining: Pipeline(stages: rest))
+            rows: .groups(fields: fields),
+            decidesMatch: true,
+            remaining: Pipeline(stages: rest)
+        )
     }
 }
 

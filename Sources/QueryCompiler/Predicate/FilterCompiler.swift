@@ -43,10 +43,16 @@ struct FilterCompiler {
             return Condition.all(tests.map { compile(path, $0) }).negated(on: document)
         }
         if case .rows(let layout) = source {
-            if path.components == ["_id"], let condition = IdentifierCompiler.compile(test) { return condition }
+            if path.components == ["_id"], let condition = IdentifierCompiler.compile(test) {
+                return condition
+            }
             for field in layout.promotedFields(at: path) {
                 let general = self.general(path, test)
-                if let condition = PromotedFieldCompiler(field: field).compile(test, general: general, on: document) {
+                if let condition = PromotedFieldCompiler(field: field).compile(
+                    test,
+                    general: general,
+                    on: document
+                ) {
                     return condition
                 }
             }
@@ -72,7 +78,9 @@ struct FilterCompiler {
                     case .value(let value): general(path, .compare(.equal, value))
                     case .pattern(let pattern): general(path, .matches(pattern))
                     }
-                }, on: document)
+                },
+                on: document
+            )
         case .all(let members):
             return .all(
                 members.map { member in
@@ -80,7 +88,8 @@ struct FilterCompiler {
                     case .value(let value): general(path, .compare(.equal, value))
                     case .pattern(let pattern): general(path, .matches(pattern))
                     }
-                })
+                }
+            )
         default: return .unknown
         }
     }
@@ -102,6 +111,8 @@ struct FilterCompiler {
             """
             (\(document) @@ \(bind: .jsonpath(predicate.text)) \
             OR (\(document) @@ \(bind: .jsonpath(presence)) AND (\(.joined(searches, separator: " OR ")))))
-            """, isExact: predicate.isExact)
+            """,
+            isExact: predicate.isExact
+        )
     }
 }

@@ -26,14 +26,16 @@ enum IdentifierCompiler {
             if text.utf8.count > exactBytes { return nil }
         case .objectID, .date, .bool: break
         case .null, .undefined: return op.acceptsEqual ? equal([value]) : .never
-        case .document, .array, .binary, .regex, .dbPointer, .code, .codeWithScope, .timestamp, .minKey, .maxKey:
+        case .document, .array, .binary, .regex, .dbPointer, .code, .codeWithScope, .timestamp, .minKey,
+            .maxKey:
             return nil
         }
         guard let key = try? TypedKey.text(value) else { return nil }
         let bracket = TypedKey.bounds(ofBracketOf: value)
         if op.acceptsGreater {
             return .sql(
-                "(\(op.sql("_id", "\(bind: .text(key))")) AND _id < \(bind: .text(bracket.upper)))")
+                "(\(op.sql("_id", "\(bind: .text(key))")) AND _id < \(bind: .text(bracket.upper)))"
+            )
         }
         return .sql("(\(op.sql("_id", "\(bind: .text(key))")) AND _id >= \(bind: .text(bracket.lower)))")
     }

@@ -50,7 +50,8 @@ struct CandidatePath {
         var texts = [root]
         var numbers = 0
         for component in path.components {
-            guard let first = component.utf8.first, first != UInt8(ascii: "$"), !component.utf8.contains(0) else {
+            guard let first = component.utf8.first, first != UInt8(ascii: "$"), !component.utf8.contains(0)
+            else {
                 return nil
             }
             let name = JSONPathText.member(component)
@@ -62,7 +63,8 @@ struct CandidatePath {
             guard numbers <= 2 else { return nil }
             let byName = texts.map { $0 + name }
             // An index beyond 32 bits would be an error, and no array is that long.
-            texts = component.utf8.count <= 9 ? texts.map { "\($0)[\(Int(component) ?? 0)]" } + byName : byName
+            texts =
+                component.utf8.count <= 9 ? texts.map { "\($0)[\(Int(component) ?? 0)]" } + byName : byName
         }
         alternatives = texts
     }

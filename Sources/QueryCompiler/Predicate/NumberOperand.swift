@@ -30,8 +30,11 @@ struct NumberOperand {
                 let rounded = Decimal128(number)
                 let excess = BSONOrdering.compare(.decimal128(rounded), value)
                 self.init(
-                    value: value, literal: String(decoding: bytes, as: UTF8.self), decimal: rounded.description,
-                    decimalExcess: excess)
+                    value: value,
+                    literal: String(decoding: bytes, as: UTF8.self),
+                    decimal: rounded.description,
+                    decimalExcess: excess
+                )
             }
         case .decimal128(let number):
             if number.isNaN || number.isInfinite {
@@ -51,7 +54,11 @@ struct NumberOperand {
     private init(special value: BSONValue) {
         let isNegative = (value.doubleValue ?? 0) < 0
         self.init(
-            value: value, literal: nil, decimal: isNegative ? "-Infinity" : "Infinity", decimalExcess: 0)
+            value: value,
+            literal: nil,
+            decimal: isNegative ? "-Infinity" : "Infinity",
+            decimalExcess: 0
+        )
     }
 
     private init(value: BSONValue, literal: String?, decimal: String, decimalExcess: Int) {

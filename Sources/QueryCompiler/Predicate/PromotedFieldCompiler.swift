@@ -49,7 +49,9 @@ struct PromotedFieldCompiler {
     private func either(_ typed: SQLFragment, _ general: Condition, on document: SQLFragment) -> Condition? {
         guard let rest = general.fragment(on: document) else { return nil }
         return .sql(
-            "(\(typed) OR (\(field.rest) IS NOT NULL AND \(rest)))", isExact: general.isExact)
+            "(\(typed) OR (\(field.rest) IS NOT NULL AND \(rest)))",
+            isExact: general.isExact
+        )
     }
 
     /// The operand as the column's type; nil when it is of another type, or of none that the column holds.

@@ -45,14 +45,17 @@ struct StructuralEquality {
             case .document(let document):
                 // Keys like those of wrappers are stored behind an escape, which containment does not see through.
                 for field in document {
-                    if field.key.utf8.first == UInt8(ascii: "$") || field.key.utf8.contains(0) || !add(field.value) {
+                    if field.key.utf8.first == UInt8(ascii: "$") || field.key.utf8.contains(0)
+                        || !add(field.value)
+                    {
                         return false
                     }
                 }
             case .array(let elements):
                 for element in elements where !add(element) { return false }
             case .decimal128, .symbol, .undefined: return false
-            case .binary, .objectID, .bool, .date, .regex, .dbPointer, .code, .codeWithScope, .timestamp, .minKey,
+            case .binary, .objectID, .bool, .date, .regex, .dbPointer, .code, .codeWithScope, .timestamp,
+                .minKey,
                 .maxKey:
                 break
             }

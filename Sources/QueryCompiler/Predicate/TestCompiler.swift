@@ -35,7 +35,8 @@ struct TestCompiler {
             // Two values of one path may satisfy the halves separately; one value of a single step cannot.
             PathPredicate(
                 text: path.any { "(\($0).type() == \"array\" && \($0).size() == \(count))" },
-                isExact: path.isPlain && path.components.count == 1)
+                isExact: path.isPlain && path.components.count == 1
+            )
         case .modulo, .bits, .not: nil
         }
     }
@@ -49,7 +50,9 @@ struct TestCompiler {
         case .string(let text), .symbol(let text):
             guard !text.utf8.contains(0) else { return nil }
             let literal = JSONPathText.string(text)
-            return predicate { "\($0) \(op.pathText) \(literal) || \($0).\"$symbol\" \(op.pathText) \(literal)" }
+            return predicate {
+                "\($0) \(op.pathText) \(literal) || \($0).\"$symbol\" \(op.pathText) \(literal)"
+            }
         case .objectID(let id):
             return predicate { "\($0).\"$oid\" \(op.pathText) \"\(id.hex)\"" }
         case .date(let milliseconds):
@@ -61,7 +64,8 @@ struct TestCompiler {
         case .binary(let binary) where op == .equal && binary.subtype == 4 && binary.bytes.count == 16:
             guard let text = UUIDDigits.text(binary.bytes) else { return nil }
             return predicate { "\($0).\"$uuid\" == \"\(text)\"" }
-        case .document, .array, .binary, .undefined, .regex, .dbPointer, .code, .codeWithScope, .timestamp, .minKey,
+        case .document, .array, .binary, .undefined, .regex, .dbPointer, .code, .codeWithScope, .timestamp,
+            .minKey,
             .maxKey:
             return nil
         }
@@ -93,9 +97,13 @@ struct TestCompiler {
         let steps = path.components.map(JSONPathText.member)
         let whole = path.alternatives[0]
         var arms = ["\(whole) == null"]
-        guard let last = steps.last else { return PathPredicate(text: arms.joined(separator: " || "), isExact: true) }
+        guard let last = steps.last else {
+            return PathPredicate(text: arms.joined(separator: " || "), isExact: true)
+        }
         arms.append("!exists(\(path.root)\(steps[0]))")
-        guard steps.count > 1 else { return PathPredicate(text: arms.joined(separator: " || "), isExact: true) }
+        guard steps.count > 1 else {
+            return PathPredicate(text: arms.joined(separator: " || "), isExact: true)
+        }
         var prefix = path.root
         for (index, step) in steps.dropLast().enumerated() {
             prefix += step
@@ -139,9 +147,12 @@ struct TestCompiler {
         guard !predicates.isEmpty else { return .never }
         let known = predicates.compactMap { $0 }
         guard !known.isEmpty else { return nil }
-        let isExact = known.count == predicates.count && known.allSatisfy { $0.isExact && $0.decimals.isEmpty }
+        let isExact =
+            known.count == predicates.count && known.allSatisfy { $0.isExact && $0.decimals.isEmpty }
         return PathPredicate(
-            text: known.map { "(\(withDecimals($0)))" }.joined(separator: " && "), isExact: isExact)
+            text: known.map { "(\(withDecimals($0)))" }.joined(separator: " && "),
+            isExact: isExact
+        )
     }
 
     /// The text, true wherever there is a decimal that would have to be compared.
@@ -209,7 +220,8 @@ struct TestCompiler {
         let isPlain = literal.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: " "), UInt8(ascii: "_"), UInt8(ascii: "-"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: " "), UInt8(ascii: "_"),
+                UInt8(ascii: "-"),
                 UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "@"):
                 true
             default: false
@@ -220,10 +232,13 @@ struct TestCompiler {
         // A stored regular expression may be the very same pattern; symbols are texts too.
         return PathPredicate(
             text: path.any { path in
-                let test = isAnchored
+                let test =
+                    isAnchored
                     ? "\(path)[*] starts with \(text)" : "\(path)[*] like_regex \(text) flag \"q\""
                 return "(\(test)) || exists(\(path).\"$regularExpression\") || exists(\(path).\"$symbol\")"
-            }, isExact: false)
+            },
+            isExact: false
+        )
     }
 
     /// Some element satisfies: every array at the path is looked into, the conditions are taken where the
@@ -241,7 +256,9 @@ struct TestCompiler {
             text: path.any { path in
                 let isArray = "\(path).type() == \"array\""
                 return condition.isEmpty ? isArray : "(\(isArray) && exists(\(path) ? (\(condition))))"
-            }, isExact: false)
+            },
+            isExact: false
+        )
     }
 
     /// A filter on the elements of an array, as far as the path language has it; nil where it says nothing.

@@ -18,7 +18,10 @@ enum SortCompiler {
             }
             guard CandidatePath(root: "$", key.path)?.isPlain == true else { return nil }
             let text = DatabaseFunctions.sortKey(
-                document: "doc", path: key.path.components, descending: !key.ascending)
+                document: "doc",
+                path: key.path.components,
+                descending: !key.ascending
+            )
             keys.append(key.ascending ? "\(text) COLLATE \"C\" ASC" : "\(text) COLLATE \"C\" DESC")
         }
         guard !keys.isEmpty else { return nil }

@@ -18,7 +18,9 @@ struct UpdateCompiler {
 
     /// nil: the gateway has to compute the new document.
     func compile(_ update: Update) -> UpdateExpression? {
-        guard case .operators(let changes, let arrayFilters) = update, arrayFilters.isEmpty else { return nil }
+        guard case .operators(let changes, let arrayFilters) = update, arrayFilters.isEmpty else {
+            return nil
+        }
         var result = UpdateExpression()
         for change in changes {
             if case .setOnInsert = change.action { continue }
@@ -61,7 +63,10 @@ struct UpdateCompiler {
             result.guards.append("coalesce(jsonb_typeof(\(current)) = 'array', true)")
             // An array grows with every push, so its document's size is looked at each time.
             result.replace(
-                path, with: "coalesce(\(current), '[]') || \(bind: .jsonb(elements))", adding: .max / 1024)
+                path,
+                with: "coalesce(\(current), '[]') || \(bind: .jsonb(elements))",
+                adding: .max / 1024
+            )
             return true
         case .addToSet(let elements):
             return addToSet(elements, at: path, to: &result)
@@ -76,16 +81,22 @@ struct UpdateCompiler {
     }
 
     private func combine(
-        _ operand: BSONValue, at path: [String], multiplies: Bool, to result: inout UpdateExpression
+        _ operand: BSONValue,
+        at path: [String],
+        multiplies: Bool,
+        to result: inout UpdateExpression
     ) -> Bool {
         let zero: BSONValue
         switch operand {
         case .int32: zero = .int32(0)
         case .int64: zero = .int64(0)
-        case .double(let number) where number.isFinite && !(number == 0 && number.sign == .minus): zero = .double(0)
+        case .double(let number) where number.isFinite && !(number == 0 && number.sign == .minus):
+            zero = .double(0)
         default: return false
         }
-        guard let initial = StoredText.plain(multiplies ? zero : operand), let bytes = StoredText.plain(operand) else {
+        guard let initial = StoredText.plain(multiplies ? zero : operand),
+            let bytes = StoredText.plain(operand)
+        else {
             return false
         }
         result.requireParents(of: path)
@@ -93,24 +104,32 @@ struct UpdateCompiler {
         let combined = DatabaseFunctions.combine(current, .bind(.jsonb(bytes)), multiplies: multiplies)
         result.replace(
             path,
-            with: "CASE WHEN \(current) IS NULL THEN \(bind: .jsonb(initial)) ELSE \(combined) END")
+            with: "CASE WHEN \(current) IS NULL THEN \(bind: .jsonb(initial)) ELSE \(combined) END"
+        )
         return true
     }
 
     private func choose(
-        _ candidate: BSONValue, at path: [String], greater: Bool, to result: inout UpdateExpression
+        _ candidate: BSONValue,
+        at path: [String],
+        greater: Bool,
+        to result: inout UpdateExpression
     ) -> Bool {
         guard let bytes = StoredText.plain(candidate) else { return false }
         result.requireParents(of: path)
         let current = UpdateExpression.current(path)
         let chosen = DatabaseFunctions.choose(current, .bind(.jsonb(bytes)), greater: greater)
         result.replace(
-            path, with: "CASE WHEN \(current) IS NULL THEN \(bind: .jsonb(bytes)) ELSE \(chosen) END",
-            adding: bytes.count)
+            path,
+            with: "CASE WHEN \(current) IS NULL THEN \(bind: .jsonb(bytes)) ELSE \(chosen) END",
+            adding: bytes.count
+        )
         return true
     }
 
-    private func addToSet(_ elements: [BSONValue], at path: [String], to result: inout UpdateExpression) -> Bool {
+    private func addToSet(_ elements: [BSONValue], at path: [String], to result: inout UpdateExpression)
+        -> Bool
+    {
         var seen: Set<BSONKey> = []
         let current: SQLFragment = "coalesce(\(UpdateExpression.current(path)), '[]')"
         var sum = current
@@ -131,7 +150,8 @@ struct UpdateCompiler {
             """
             NOT coalesce(\(current) @@ 'exists($[*]."$numberDecimal") || exists($[*]."$numberDouble") \
             || exists($[*]."$symbol")', false)
-            """)
+            """
+        )
         result.replace(path, with: sum, adding: .max / 1024)
         return true
     }

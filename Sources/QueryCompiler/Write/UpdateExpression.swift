@@ -83,7 +83,8 @@ struct UpdateExpression {
             keepsOrder?.append(exists)
         } else {
             steps.append(
-                "CASE WHEN \(exists) THEN \(bind: .text(step.text(isNew: false))) ELSE \(added) END")
+                "CASE WHEN \(exists) THEN \(bind: .text(step.text(isNew: false))) ELSE \(added) END"
+            )
             keepsOrder = nil
         }
     }
@@ -105,7 +106,8 @@ struct UpdateExpression {
     mutating func allowMissingParents(of path: [String]) {
         for parent in parents(of: path) {
             guards.append(
-                "(\(parent) IS NULL OR (jsonb_typeof(\(parent)) = 'object' AND NOT \(parent) ?| \(Self.wrapperKeys)))")
+                "(\(parent) IS NULL OR (jsonb_typeof(\(parent)) = 'object' AND NOT \(parent) ?| \(Self.wrapperKeys)))"
+            )
         }
     }
 
@@ -127,7 +129,8 @@ struct UpdateExpression {
         guard let keepsOrder, !keepsOrder.isEmpty else {
             return "CASE WHEN shape = 0 THEN 0 ELSE \(next) END"
         }
-        return "CASE WHEN shape = 0 OR (\(.joined(keepsOrder, separator: " AND "))) THEN shape ELSE \(next) END"
+        return
+            "CASE WHEN shape = 0 OR (\(.joined(keepsOrder, separator: " AND "))) THEN shape ELSE \(next) END"
     }
 
     /// Whether the update changed anything, given the old and the new document. Texts are compared, because

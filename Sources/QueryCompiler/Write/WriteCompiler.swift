@@ -33,14 +33,18 @@ extension QueryCompiler {
     ///   - now: Milliseconds since 1970.
     public func update(_ arguments: UpdateArguments, many: Bool, now: Int64) -> UpdateStatement? {
         let condition = writeCondition(arguments.filter)
-        guard condition.isExact, let permission = permission(.update, before: .image("doc"), after: { _ in .image("nd") }),
+        guard condition.isExact,
+            let permission = permission(.update, before: .image("doc"), after: { _ in .image("nd") }),
             let change = UpdateCompiler(now: now).compile(arguments.update)
         else { return nil }
-        let rows = "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))" as SQLFragment
+        let rows =
+            "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
+            as SQLFragment
         // The guards come first: on other documents the expression may be an error.
         let document: SQLFragment =
             change.guards.isEmpty
-            ? change.document : "CASE WHEN \(.joined(change.guards, separator: " AND ")) THEN \(change.document) END"
+            ? change.document
+            : "CASE WHEN \(.joined(change.guards, separator: " AND ")) THEN \(change.document) END"
         let isPoint = Self.isPoint(arguments.filter)
         return UpdateStatement(
             direct: isPoint ? direct(condition, change, document) : nil,
@@ -56,17 +60,23 @@ extension QueryCompiler {
                 RETURNING 1) \
                 SELECT count(*), count(*) FILTER (WHERE NOT feasible), \
                 count(*) FILTER (WHERE feasible AND NOT permitted), (SELECT count(*) FROM u) FROM c
-                """, isPointWrite: isPoint)
+                """,
+            isPointWrite: isPoint
+        )
     }
 
     /// The update of one row as a plain UPDATE, for documents whose order of keys stays as it is.
     private func direct(
-        _ condition: Condition, _ change: UpdateExpression, _ document: SQLFragment
+        _ condition: Condition,
+        _ change: UpdateExpression,
+        _ document: SQLFragment
     ) -> SQLFragment? {
         guard let keepsOrder = change.keepsOrder, change.boundBytes <= Self.directBytes,
             let permission = permission(
-                .update, before: .rows(layout),
-                after: { filter in change.touches(filter) ? .image("(\(document))") : .rows(layout) })
+                .update,
+                before: .rows(layout),
+                after: { filter in change.touches(filter) ? .image("(\(document))") : .rows(layout) }
+            )
         else { return nil }
         let conditions: [SQLFragment] =
             [condition.fragment(on: "doc") ?? "true", permission] + keepsOrder
@@ -80,11 +90,17 @@ extension QueryCompiler {
     /// nil: candidates have to be read, judged by the gateway and deleted by key.
     public func delete(_ filter: Filter, many: Bool) -> DeleteStatement? {
         let condition = writeCondition(filter)
-        guard condition.isExact, let permission = permission(.delete, before: .image("doc"), after: { _ in .image("doc") }) else { return nil }
-        let rows = "SELECT _id, doc FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))" as SQLFragment
+        guard condition.isExact,
+            let permission = permission(.delete, before: .image("doc"), after: { _ in .image("doc") })
+        else { return nil }
+        let rows =
+            "SELECT _id, doc FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
+            as SQLFragment
         let isPoint = Self.isPoint(filter)
-        let direct = self.permission(.delete, before: .rows(layout), after: { _ in .rows(layout) }).map { permission in
-            "DELETE FROM \(layout.table) WHERE \(condition.fragment(on: "doc") ?? "true") AND \(permission)" as SQLFragment
+        let direct = self.permission(.delete, before: .rows(layout), after: { _ in .rows(layout) }).map {
+            permission in
+            "DELETE FROM \(layout.table) WHERE \(condition.fragment(on: "doc") ?? "true") AND \(permission)"
+                as SQLFragment
         }
         return DeleteStatement(
             direct: isPoint ? direct : nil,
@@ -94,11 +110,15 @@ extension QueryCompiler {
                 d AS (DELETE FROM \(layout.table) w USING c WHERE w._id = c._id \
                 AND NOT EXISTS (SELECT FROM c WHERE NOT permitted) RETURNING 1) \
                 SELECT count(*), count(*) FILTER (WHERE NOT permitted), (SELECT count(*) FROM d) FROM c
-                """, isPointWrite: isPoint)
+                """,
+            isPointWrite: isPoint
+        )
     }
 
     private func permission(
-        _ kind: WriteKind, before: FilterCompiler.Source, after: @escaping (Filter) -> FilterCompiler.Source
+        _ kind: WriteKind,
+        before: FilterCompiler.Source,
+        after: @escaping (Filter) -> FilterCompiler.Source
     ) -> SQLFragment? {
         plan.writePredicate(kind).flatMap { WritePredicateCompiler(before: before, after: after).compile($0) }
     }

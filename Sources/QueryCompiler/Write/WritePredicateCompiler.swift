@@ -27,7 +27,9 @@ struct WritePredicateCompiler {
     }
 
     private func joined(
-        _ predicates: [WritePredicate], separator: StaticString, empty: SQLFragment
+        _ predicates: [WritePredicate],
+        separator: StaticString,
+        empty: SQLFragment
     ) -> SQLFragment? {
         var fragments: [SQLFragment] = []
         for predicate in predicates {

@@ -9,14 +9,17 @@ import Services
 /// `tidegate dev`: a private PostgreSQL, an app, and both doors, in one command.
 struct DevCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dev", abstract: "Serve an app from a private PostgreSQL, for development.",
+        commandName: "dev",
+        abstract: "Serve an app from a private PostgreSQL, for development.",
         discussion: """
             Without --app it serves a sample: items that belong to their owner. Everything lies in the data
             directory and is there again at the next start. Ctrl-C stops all that was started.
-            """)
+            """
+    )
 
     @Option(name: .long, help: "The directory of an exported app.") var app: String?
-    @Option(name: .long, help: "Where PostgreSQL's files, certificates and keys lie.") var dataDir = ".tidegate"
+    @Option(name: .long, help: "Where PostgreSQL's files, certificates and keys lie.") var dataDir =
+        ".tidegate"
     @OptionGroup var options: ServerOptions
 
     func run() async throws {
@@ -59,7 +62,10 @@ struct DevCommand: AsyncParsableCommand {
     }
 
     private func serve(
-        _ settings: ServerSettings, directory: URL, cluster: PrivateCluster, lock: DevelopmentLock
+        _ settings: ServerSettings,
+        directory: URL,
+        cluster: PrivateCluster,
+        lock: DevelopmentLock
     ) async throws {
         let url = cluster.connectionString()
         var logger = makeLogger(settings)
@@ -69,20 +75,31 @@ struct DevCommand: AsyncParsableCommand {
         let tls = DevelopmentCertificates(directory: directory.appendingPathComponent("tls"))
         try tls.prepare(now: Date())
         let certificates = try TLSCertificates(
-            certificateFile: tls.certificateFile.path, keyFile: tls.keyFile.path)
+            certificateFile: tls.certificateFile.path,
+            keyFile: tls.keyFile.path
+        )
         let composition = try await Composition.make(settings: settings, databaseURL: url, logger: logger)
         let sample = app == nil ? try await SampleData(directory: directory).prepare(composition) : nil
         let process = ServerProcess(
-            composition: composition, settings: settings, certificates: certificates, logger: logger)
+            composition: composition,
+            settings: settings,
+            certificates: certificates,
+            logger: logger
+        )
         let host = settings.host
         do {
             try await process.run { ports in
                 let addresses = DevelopmentLock.Addresses(
-                    pid: getpid(), http: "http://\(host):\(ports.http ?? 0)",
-                    https: "https://localhost:\(ports.https ?? 0)", database: url)
+                    pid: getpid(),
+                    http: "http://\(host):\(ports.http ?? 0)",
+                    https: "https://localhost:\(ports.https ?? 0)",
+                    database: url
+                )
                 lock.announce(addresses)
                 Welcome(
-                    addresses: addresses, clientAppID: served, sample: sample,
+                    addresses: addresses,
+                    clientAppID: served,
+                    sample: sample,
                     authority: tls.authorityFile.path
                 ).show()
             }

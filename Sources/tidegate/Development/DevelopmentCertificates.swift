@@ -24,7 +24,10 @@ struct DevelopmentCertificates {
             return
         }
         try FileManager.default.createDirectory(
-            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            at: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
         let authorityKey = P256.Signing.PrivateKey()
         let serverKey = P256.Signing.PrivateKey()
         let authority = try makeAuthority(key: authorityKey, now: now)
@@ -50,11 +53,15 @@ struct DevelopmentCertificates {
                 Critical(KeyUsage(keyCertSign: true, cRLSign: true))
                 SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey))
             },
-            issuerPrivateKey: .init(key))
+            issuerPrivateKey: .init(key)
+        )
     }
 
     private func makeServer(
-        key: P256.Signing.PrivateKey, issuer: Certificate, issuerKey: P256.Signing.PrivateKey, now: Date
+        key: P256.Signing.PrivateKey,
+        issuer: Certificate,
+        issuerKey: P256.Signing.PrivateKey,
+        now: Date
     ) throws -> Certificate {
         try Certificate(
             version: .v3,
@@ -72,12 +79,16 @@ struct DevelopmentCertificates {
                 SubjectAlternativeNames([
                     .dnsName("localhost"),
                     .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
-                    .ipAddress(ASN1OctetString(contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])),
+                    .ipAddress(
+                        ASN1OctetString(contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+                    ),
                 ])
                 AuthorityKeyIdentifier(
-                    keyIdentifier: try issuer.extensions.subjectKeyIdentifier?.keyIdentifier)
+                    keyIdentifier: try issuer.extensions.subjectKeyIdentifier?.keyIdentifier
+                )
             },
-            issuerPrivateKey: .init(issuerKey))
+            issuerPrivateKey: .init(issuerKey)
+        )
     }
 
     private func write(_ text: String, to file: URL, mode: Int) throws {

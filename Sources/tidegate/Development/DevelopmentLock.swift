@@ -31,7 +31,8 @@ final class DevelopmentLock: Sendable {
             let place = other.map { " at \($0.http) and \($0.https), process \($0.pid)" } ?? ""
             throw ServiceError(
                 .invalidSetting,
-                "tidegate dev already runs in \(directory.path)\(place); stop it, or choose another --data-dir")
+                "tidegate dev already runs in \(directory.path)\(place); stop it, or choose another --data-dir"
+            )
         }
         try? FileManager.default.removeItem(at: announcement)
     }

@@ -13,7 +13,7 @@ struct Welcome {
             "tidegate serves app \(clientAppID)",
             "  HTTPS  \(addresses.https)   (local CA: \(authority))",
             "  HTTP   \(addresses.http)",
-            "  SQL    psql '\(addresses.database)'",
+            "  SQL    psql \"\(addresses.database)\"",
             "",
         ]
         if let sample {
@@ -26,18 +26,22 @@ struct Welcome {
                 "A new one, and what the rules say to one that belongs to somebody else:",
                 "",
                 call(
-                    "insertOne", credentials,
-                    #""document":{"ownerId":"\#(sample.id)","itemName":"from curl","complexity":1}"#),
+                    "insertOne",
+                    credentials,
+                    #""document":{"ownerId":"\#(sample.id)","itemName":"from curl","complexity":1}"#
+                ),
                 "",
                 call(
-                    "insertOne", credentials,
-                    #""document":{"ownerId":"somebody","itemName":"from curl","complexity":1}"#),
+                    "insertOne",
+                    credentials,
+                    #""document":{"ownerId":"somebody","itemName":"from curl","complexity":1}"#
+                ),
             ]
         } else {
             lines += [
                 "Make an API key, and call the Data API with it (header apiKey):",
                 "",
-                "  psql '\(addresses.database)' -c \"select * from tidegate.create_api_key('\(clientAppID)', 'curl')\"",
+                "  psql \"\(addresses.database)\" -c \"select * from tidegate.create_api_key('\(clientAppID)', 'curl')\"",
                 "  curl --cacert \(authority) \(addresses.https)/api/client/v2.0/app/\(clientAppID)/location",
             ]
         }

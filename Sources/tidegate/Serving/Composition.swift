@@ -21,11 +21,14 @@ struct Composition: Sendable {
     let catalog: CollectionCatalog
 
     /// Connects, checks the server, and loads every app.
-    static func make(settings: ServerSettings, databaseURL: String, logger: Logger) async throws -> Composition {
+    static func make(settings: ServerSettings, databaseURL: String, logger: Logger) async throws
+        -> Composition
+    {
         let observer = Observer(logger: logger)
         let database = Database(
             settings: PostgresSettings(connectionString: databaseURL, maxConnections: settings.poolSize),
-            observer: observer)
+            observer: observer
+        )
         try await database.check()
         let apps = AppRegistry(database: database, observer: observer)
         try await apps.load()
@@ -34,21 +37,38 @@ struct Composition: Sendable {
         let data = DataService(database: database, catalog: catalog, ids: ids, now: Self.milliseconds)
         let keySets = KeySetFetcher()
         let accounts = AccountService(
-            database: database, apps: { id in apps.apps.first { $0.id == id }?.accounts }, ids: ids,
-            customUserData: nil, fetchKeys: { try await keySets.fetch($0) }, now: Self.milliseconds)
+            database: database,
+            apps: { apps.app(id: $0)?.accounts },
+            ids: ids,
+            customUserData: data,
+            fetchKeys: { try await keySets.fetch($0) },
+            now: Self.milliseconds
+        )
         let gateway = HTTPGateway(
-            apps: apps, accounts: accounts, data: data, settings: settings.gateway, observer: observer,
+            apps: apps,
+            accounts: accounts,
+            data: data,
+            settings: settings.gateway,
+            observer: observer,
             requestIDs: ids,
-            health: { (try? await database.run("SELECT 1", within: .seconds(2))) != nil })
+            health: { (try? await database.run("SELECT 1", within: .seconds(2))) != nil }
+        )
         return Composition(
-            database: database, apps: apps, accounts: accounts, data: data, gateway: gateway,
-            keySets: keySets, catalog: catalog)
+            database: database,
+            apps: apps,
+            accounts: accounts,
+            data: data,
+            gateway: gateway,
+            keySets: keySets,
+            catalog: catalog
+        )
     }
 
     /// What follows the database as long as the process lives.
     var followers: [any Service] {
         [
-            Follower { await apps.run() }, Follower { await accounts.run() }, Follower { await catalog.run() },
+            Follower { await apps.run() }, Follower { await accounts.run() },
+            Follower { await catalog.run() },
         ]
     }
 
@@ -79,6 +99,8 @@ extension ObjectIDGenerator {
     /// A generator that no other process repeats.
     static func random() -> ObjectIDGenerator {
         ObjectIDGenerator(
-            processUnique: UInt64.random(in: 0..<(1 << 40)), counter: UInt32.random(in: 0..<(1 << 24)))
+            processUnique: UInt64.random(in: 0..<(1 << 40)),
+            counter: UInt32.random(in: 0..<(1 << 24))
+        )
     }
 }

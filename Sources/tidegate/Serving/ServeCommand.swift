@@ -6,11 +6,13 @@ import Logging
 /// `tidegate serve`: run the doors on an existing PostgreSQL until told to stop.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve every app of a PostgreSQL database.",
+        commandName: "serve",
+        abstract: "Serve every app of a PostgreSQL database.",
         discussion: """
             Settings come from flags, then from the environment (TIDEGATE_PORT and so on), then from the file
             of --settings. The database must be up to date: `tidegate migrate` brings it there.
-            """)
+            """
+    )
 
     @OptionGroup var options: ServerOptions
 
@@ -18,7 +20,9 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try await ServerSettings.load(options)
         guard let databaseURL = settings.databaseURL else {
             throw ServiceError(
-                .invalidSetting, "database-url is not set: --database-url or TIDEGATE_DATABASE_URL")
+                .invalidSetting,
+                "database-url is not set: --database-url or TIDEGATE_DATABASE_URL"
+            )
         }
         let logger = makeLogger(settings)
         var certificates: TLSCertificates?
@@ -26,9 +30,16 @@ struct ServeCommand: AsyncParsableCommand {
             certificates = try TLSCertificates(certificateFile: certificate, keyFile: key)
         }
         let composition = try await Composition.make(
-            settings: settings, databaseURL: databaseURL, logger: logger)
+            settings: settings,
+            databaseURL: databaseURL,
+            logger: logger
+        )
         let process = ServerProcess(
-            composition: composition, settings: settings, certificates: certificates, logger: logger)
+            composition: composition,
+            settings: settings,
+            certificates: certificates,
+            logger: logger
+        )
         do {
             try await process.run { ports in
                 if let port = ports.http { print("HTTP   http://\(settings.host):\(port)") }

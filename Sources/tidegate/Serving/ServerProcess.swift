@@ -32,22 +32,31 @@ struct ServerProcess: Sendable {
                 server: .http1(configuration: .init(idleTimeout: .seconds(75))),
                 configuration: configuration(host: settings.host, port: settings.port),
                 onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
-                logger: logger))
+                logger: logger
+            )
+        )
         if let certificates {
             let server = try HTTPServerBuilder.http2Upgrade(
                 tlsConfiguration: certificates.configuration(),
-                configuration: .init(idleTimeout: .seconds(75)))
+                configuration: .init(idleTimeout: .seconds(75))
+            )
             services.append(
                 Application(
-                    responder: responder, server: server,
+                    responder: responder,
+                    server: server,
                     configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
                     onServerRunning: { await doors.opened(https: $0.localAddress?.port ?? 0) },
-                    logger: logger))
+                    logger: logger
+                )
+            )
             let logger = logger
             services.append(CertificateReloader(certificates: certificates) { logger.notice("\($0)") })
         }
         var group = ServiceGroupConfiguration(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services,
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
         group.maximumGracefulShutdownDuration = .seconds(15)
         try await ServiceGroup(configuration: group).run()
     }

@@ -33,7 +33,8 @@ final class TLSCertificates: Sendable {
         } catch {
             throw ServiceError(
                 .invalidSetting,
-                "the certificate \(certificateFile) or its key \(keyFile) cannot be read: \(error)")
+                "the certificate \(certificateFile) or its key \(keyFile) cannot be read: \(error)"
+            )
         }
     }
 
@@ -41,7 +42,9 @@ final class TLSCertificates: Sendable {
     func configuration() -> TLSConfiguration {
         let pair = current.withLock { $0 }
         var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: pair.chain, privateKey: pair.key)
+            certificateChain: pair.chain,
+            privateKey: pair.key
+        )
         configuration.minimumTLSVersion = .tlsv12
         configuration.sslContextCallback = { [weak self] _, promise in
             var override = NIOSSLContextConfigurationOverride()

@@ -35,6 +35,8 @@ struct ServerOptions: ParsableArguments {
             (.bodyTimeout, bodyTimeout), (.requestTimeout, requestTimeout),
             (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.logLevel, logLevel),
         ]
-        return Dictionary(uniqueKeysWithValues: values.compactMap { setting, value in value.map { (setting.name, $0) } })
+        return Dictionary(
+            uniqueKeysWithValues: values.compactMap { setting, value in value.map { (setting.name, $0) } }
+        )
     }
 }

@@ -23,7 +23,11 @@ struct ServerSettings: Sendable {
     static func load(_ options: ServerOptions) async throws -> ServerSettings {
         let flags = InMemoryProvider(
             values: Dictionary(
-                uniqueKeysWithValues: options.given.map { (AbsoluteConfigKey([$0.key]), ConfigValue(.string($0.value), isSecret: false)) }))
+                uniqueKeysWithValues: options.given.map {
+                    (AbsoluteConfigKey([$0.key]), ConfigValue(.string($0.value), isSecret: false))
+                }
+            )
+        )
         var providers: [any ConfigProvider] = [
             flags, EnvironmentVariablesProvider().prefixKeys(with: ConfigKey(["tidegate"])),
         ]
@@ -56,7 +60,8 @@ struct ServerSettings: Sendable {
         self.logLevel = logLevel
         guard
             let insertStatus = GatewaySettings.InsertStatus(
-                rawValue: try values.integer(.insertStatus, in: 200...201))
+                rawValue: try values.integer(.insertStatus, in: 200...201)
+            )
         else { throw ServiceError(.invalidSetting, "insert-status must be 201 or 200") }
         gateway = GatewaySettings(
             maxBodyBytes: try values.integer(.maxBodyBytes, in: 1024...1_073_741_824),
@@ -66,7 +71,9 @@ struct ServerSettings: Sendable {
             publicURL: values.text(.publicURL),
             trustedProxies: Set(
                 (values.text(.trustedProxies) ?? "").split(separator: ",")
-                    .map { String($0.filter { $0 != " " }) }))
+                    .map { String($0.filter { $0 != " " }) }
+            )
+        )
     }
 }
 
@@ -87,7 +94,8 @@ struct SettingValues {
         guard let number = Int(text), range.contains(number) else {
             throw ServiceError(
                 .invalidSetting,
-                "\(setting.name) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+                "\(setting.name) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'"
+            )
         }
         return number
     }

@@ -20,37 +20,71 @@ struct Setting: Sendable {
     ]
 
     static let databaseURL = Setting(
-        name: "database-url", defaultValue: nil,
-        help: "PostgreSQL to serve from: postgresql://user:password@host/database.", isSecret: true)
+        name: "database-url",
+        defaultValue: nil,
+        help: "PostgreSQL to serve from: postgresql://user:password@host/database.",
+        isSecret: true
+    )
     static let host = Setting(name: "host", defaultValue: "127.0.0.1", help: "Address of plain HTTP.")
     static let port = Setting(
-        name: "port", defaultValue: "8080", help: "Port of plain HTTP; 0 takes any free one.")
+        name: "port",
+        defaultValue: "8080",
+        help: "Port of plain HTTP; 0 takes any free one."
+    )
     static let httpsHost = Setting(name: "https-host", defaultValue: "0.0.0.0", help: "Address of HTTPS.")
     static let httpsPort = Setting(
-        name: "https-port", defaultValue: "8443",
-        help: "Port of HTTPS, served when there is a certificate; 0 takes any free one.")
+        name: "https-port",
+        defaultValue: "8443",
+        help: "Port of HTTPS, served when there is a certificate; 0 takes any free one."
+    )
     static let tlsCertificate = Setting(
-        name: "tls-certificate", defaultValue: nil,
-        help: "PEM file with the certificate chain; read again on SIGHUP.")
+        name: "tls-certificate",
+        defaultValue: nil,
+        help: "PEM file with the certificate chain; read again on SIGHUP."
+    )
     static let tlsKey = Setting(
-        name: "tls-key", defaultValue: nil, help: "PEM file with the private key; read again on SIGHUP.")
+        name: "tls-key",
+        defaultValue: nil,
+        help: "PEM file with the private key; read again on SIGHUP."
+    )
     static let publicURL = Setting(
-        name: "public-url", defaultValue: nil,
-        help: "Origin that clients are told to use; by default the one that they called.")
+        name: "public-url",
+        defaultValue: nil,
+        help: "Origin that clients are told to use; by default the one that they called."
+    )
     static let insertStatus = Setting(
-        name: "insert-status", defaultValue: "201", help: "HTTP status of a successful insert: 201 or 200.")
+        name: "insert-status",
+        defaultValue: "201",
+        help: "HTTP status of a successful insert: 201 or 200."
+    )
     static let maxBodyBytes = Setting(
-        name: "max-body-bytes", defaultValue: "18874368", help: "Largest request body, in bytes.")
+        name: "max-body-bytes",
+        defaultValue: "18874368",
+        help: "Largest request body, in bytes."
+    )
     static let bodyTimeout = Setting(
-        name: "body-timeout", defaultValue: "30", help: "Seconds that a request's body may take to arrive.")
+        name: "body-timeout",
+        defaultValue: "30",
+        help: "Seconds that a request's body may take to arrive."
+    )
     static let requestTimeout = Setting(
-        name: "request-timeout", defaultValue: "300", help: "Seconds that a request may run.")
+        name: "request-timeout",
+        defaultValue: "300",
+        help: "Seconds that a request may run."
+    )
     static let trustedProxies = Setting(
-        name: "trusted-proxies", defaultValue: "",
-        help: "Addresses, separated by commas, whose X-Forwarded headers count.")
+        name: "trusted-proxies",
+        defaultValue: "",
+        help: "Addresses, separated by commas, whose X-Forwarded headers count."
+    )
     static let poolSize = Setting(
-        name: "pool-size", defaultValue: "16", help: "Connections to PostgreSQL, at the most.")
+        name: "pool-size",
+        defaultValue: "16",
+        help: "Connections to PostgreSQL, at the most."
+    )
     static let logLevel = Setting(
-        name: "log-level", defaultValue: "info",
-        help: "Least weight of what is logged: trace, debug, info, notice, warning, error or critical.")
+        name: "log-level",
+        defaultValue: "info",
+        help: "Least weight of what is logged: trace, debug, info, notice, warning, error or critical."
+    )
 }

@@ -3,14 +3,17 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Credentials")
+// Passwords cost much memory each: one test at a time.
+@Suite("Credentials", .serialized)
 struct CredentialTests {
     @Test("of every kind open the Data API")
     func kinds() async throws {
-        let (api, ann) = try await SharedServer.user("ann")
+        let api = try await SharedServer.caller()
+        let ann = try await api.newPasswordUser()
         try Shell.psql(
             api.server.database,
-            "select tidegate.set_secret('\(api.app)', 'jwt_key', '7A4VvateM9s86tbkfisoLoChjGBjuJnZ')")
+            "select tidegate.set_secret('\(api.app)', 'jwt_key', '7A4VvateM9s86tbkfisoLoChjGBjuJnZ')"
+        )
         let key = try SharedServer.apiKey(api)
         let jwt = Self.token(["aud": api.app, "sub": "customer-\(UUID().uuidString)", "exp": 2_145_916_800])
         let dashed = ["api-key": try #require(key["apiKey"])]
@@ -29,7 +32,8 @@ struct CredentialTests {
 
     @Test("that are missing, incomplete or wrong are refused as the hosted service did")
     func refusals() async throws {
-        let (api, ann) = try await SharedServer.user("ann")
+        let api = try await SharedServer.caller()
+        let ann = try await api.newPasswordUser()
         let none = try await api.act("find", "Item", as: [:])
         #expect(none.status == 400)
         #expect(none.errorCode == "InvalidParameter")
@@ -48,13 +52,17 @@ struct CredentialTests {
             #expect((refused.object["link"] as? String)?.contains("logs?co_id=") == true)
         }
         let bearer = try await api.act(
-            "find", "Item", as: ["Authorization": "Bearer x.y.z", "email": ann.email, "password": ann.password])
+            "find",
+            "Item",
+            as: ["Authorization": "Bearer x.y.z", "email": ann.email, "password": ann.password]
+        )
         #expect(bearer.status == 401)
     }
 
     @Test("stop working the moment a user is disabled or logs out")
     func revocation() async throws {
-        let (api, ann) = try await SharedServer.user("ann")
+        let api = try await SharedServer.caller()
+        let ann = try await api.newPasswordUser()
         #expect(try await api.act("find", "Item", as: ann.bearer).status == 200)
         try Shell.psql(api.server.database, "select tidegate.disable_user('\(api.app)', '\(ann.id)')")
         var status = 200
@@ -64,21 +72,27 @@ struct CredentialTests {
         }
         #expect(status == 401)
         let login = try await api.send(
-            "POST", "/api/client/v2.0/app/\(api.app)/auth/providers/local-userpass/login",
-            body: Data(#"{"username":"\#(ann.email)","password":"\#(ann.password)"}"#.utf8))
+            "POST",
+            "/api/client/v2.0/app/\(api.app)/auth/providers/local-userpass/login",
+            body: Data(#"{"username":"\#(ann.email)","password":"\#(ann.password)"}"#.utf8)
+        )
         #expect(login.status == 401)
         #expect(login.errorCode == "UserDisabled")
     }
 
     @Test("give sessions that refresh, show a profile and end")
     func sessions() async throws {
-        let (api, ann) = try await SharedServer.user("ann")
+        let api = try await SharedServer.caller()
+        let ann = try await api.newPasswordUser()
         let refresh = ["Authorization": "Bearer \(ann.refreshToken)"]
         let refreshed = try await api.send("POST", "/api/client/v2.0/auth/session", headers: refresh)
         #expect(refreshed.status == 201)
         let token = try #require(refreshed.object["access_token"] as? String)
         let profile = try await api.send(
-            "GET", "/api/client/v2.0/auth/profile", headers: ["Authorization": "Bearer \(token)"])
+            "GET",
+            "/api/client/v2.0/auth/profile",
+            headers: ["Authorization": "Bearer \(token)"]
+        )
         #expect(profile.status == 200)
         #expect(profile.object["user_id"] as? String == ann.id)
         #expect(profile.object["type"] as? String == "normal")
@@ -105,7 +119,10 @@ struct CredentialTests {
             ("custom-token", #"{"token":\#(value)}"#),
         ] {
             let answer = try await api.send(
-                "POST", "/api/client/v2.0/app/\(api.app)/auth/providers/\(provider)/login", body: Data(body.utf8))
+                "POST",
+                "/api/client/v2.0/app/\(api.app)/auth/providers/\(provider)/login",
+                body: Data(body.utf8)
+            )
             #expect(answer.status == 400, "\(provider) \(body): \(answer.text)")
             #expect(answer.errorCode == "InvalidParameter")
         }
@@ -118,7 +135,10 @@ struct CredentialTests {
         #expect(app.status == 404)
         #expect(app.text == #"{"error":"cannot find app using Client App ID 'smurf'"}"#)
         let provider = try await api.send(
-            "POST", "/api/client/v2.0/app/\(api.app)/auth/providers/oauth2-google/login", body: Data("{}".utf8))
+            "POST",
+            "/api/client/v2.0/app/\(api.app)/auth/providers/oauth2-google/login",
+            body: Data("{}".utf8)
+        )
         #expect(provider.status == 404)
         #expect(provider.errorCode == "AuthProviderNotFound")
     }

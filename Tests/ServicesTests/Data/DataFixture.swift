@@ -4,8 +4,8 @@ import BSON
 import Errors
 import MQL
 import Postgres
-import Services
 import SQL
+import Services
 import TestSupport
 
 /// The data service over a database of its own, with the app of the integration tests.
@@ -20,14 +20,27 @@ struct DataFixture {
         database = Database(settings: PostgresSettings(connectionString: connection, maxConnections: 8))
         catalog = CollectionCatalog(database: database)
         data = DataService(
-            database: database, catalog: catalog, ids: ObjectIDGenerator(processUnique: 1, counter: 1),
-            now: { 1_700_000_000_123 })
-        let (tree, findings) = ConfigurationTreeReader.read(FileTree(files: TestApp.files.mapValues { Array($0.utf8) }))
+            database: database,
+            catalog: catalog,
+            ids: ObjectIDGenerator(processUnique: 1, counter: 1),
+            now: { 1_700_000_000_123 }
+        )
+        let (tree, findings) = ConfigurationTreeReader.read(
+            FileTree(files: TestApp.files.mapValues { Array($0.utf8) })
+        )
         guard let tree, let app = AppConfigurationParser.parse(tree).0 else {
-            throw ServiceError(.invalidAppDefinition, findings.errors.map(\.description).joined(separator: "\n"))
+            throw ServiceError(
+                .invalidAppDefinition,
+                findings.errors.map(\.description).joined(separator: "\n")
+            )
         }
         self.app = AppSnapshot(
-            id: "65f0c0ffee00000000000001", clientAppID: TestApp.clientAppID, version: 1, definition: app, secrets: [:])
+            id: "65f0c0ffee00000000000001",
+            clientAppID: TestApp.clientAppID,
+            version: 1,
+            definition: app,
+            secrets: [:]
+        )
     }
 
     static let ann = user("65f0c0ffee0000000000aaaa")
@@ -36,7 +49,13 @@ struct DataFixture {
     static func user(_ id: String) -> Principal {
         .user(
             UserProfile(
-                id: id, kind: .normal, data: ["email": .string("\(id)@example.com")], customData: nil, identities: []))
+                id: id,
+                kind: .normal,
+                data: ["email": .string("\(id)@example.com")],
+                customData: nil,
+                identities: []
+            )
+        )
     }
 
     static func id(_ principal: Principal) -> String {
@@ -44,21 +63,31 @@ struct DataFixture {
     }
 
     func perform(
-        _ action: String, _ collection: String, _ members: String, as caller: Principal
+        _ action: String,
+        _ collection: String,
+        _ members: String,
+        as caller: Principal
     ) async throws(ServiceError) -> DataResult {
         var body: BSONDocument = [
             "dataSource": "mongodb-atlas", "database": "todo", "collection": .string(collection),
         ]
         for field in try ExtendedJSON.readDocument(Array(members.utf8)) { body[field.key] = field.value }
         let context = CallContext(
-            app: app, principal: caller, request: nil, deadline: .now + .seconds(60),
-            requestID: "65f0c0ffee0000000000cccc")
+            app: app,
+            principal: caller,
+            request: nil,
+            deadline: .now + .seconds(60),
+            requestID: "65f0c0ffee0000000000cccc"
+        )
         return try await data.perform(try OperationParser.parse(action: action, body: body), context)
     }
 
     /// The documents of an answer as plain JSON.
     func documents(
-        _ action: String, _ collection: String, _ members: String, as caller: Principal = .system
+        _ action: String,
+        _ collection: String,
+        _ members: String,
+        as caller: Principal = .system
     ) async throws(ServiceError) -> String {
         let result = try await perform(action, collection, members, as: caller)
         var text: [UInt8] = []
@@ -77,14 +106,23 @@ struct DataFixture {
 
     func insert(_ collection: String, _ documents: String...) async throws(ServiceError) {
         _ = try await perform(
-            "insertMany", collection, #"{"documents":[\#(documents.joined(separator: ","))]}"#, as: .system)
+            "insertMany",
+            collection,
+            #"{"documents":[\#(documents.joined(separator: ","))]}"#,
+            as: .system
+        )
     }
 
     /// matched, modified.
     func update(
-        _ action: String, _ collection: String, _ members: String, as caller: Principal = .system
+        _ action: String,
+        _ collection: String,
+        _ members: String,
+        as caller: Principal = .system
     ) async throws(ServiceError) -> [Int] {
-        guard case .updated(let result) = try await perform(action, collection, members, as: caller) else { return [] }
+        guard case .updated(let result) = try await perform(action, collection, members, as: caller) else {
+            return []
+        }
         return [result.matched, result.modified]
     }
 }
