@@ -2,6 +2,7 @@ public import Accounts
 public import BSON
 public import Errors
 import MQL
+import Rules
 
 extension DataService: CustomUserDataSource {
     /// Looks the document up as the system; an id kept as text wins over one kept as an ObjectId.
