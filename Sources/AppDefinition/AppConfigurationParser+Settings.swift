@@ -72,7 +72,14 @@ extension AppConfigurationParser {
     }
 
     mutating func dataAPI() -> DataAPIDefinition? {
-        guard let node = tree.dataAPI else { return nil }
+        guard let node = tree.dataAPI else {
+            findings.add(
+                .adapted,
+                Place(file: "http_endpoints/data_api_config.json"),
+                "is not there; the Data API is on, under the app's rules (\"disabled\": true closes it)"
+            )
+            return nil
+        }
         var reader = ObjectReader(node)
         var versions = reader.texts("versions")
         for version in versions where version != "v1" && version != "beta" {

@@ -33,6 +33,23 @@ public struct DataAPIDefinition: Sendable, Hashable {
     /// Arguments may stand in the log.
     public let logsArguments: Bool
 
+    /// What stands for an app that never configured its Data API: on, for callers who log in, under the rules
+    /// that its clients have anyway.
+    ///
+    /// The hosted service had it off until somebody switched it on. Here it is the one door to the data for
+    /// such an app, and its `data_api_config.json` can still close it.
+    public static let standard = DataAPIDefinition(
+        isDisabled: false,
+        versions: ["v1"],
+        returnType: .json,
+        identity: .caller,
+        canEvaluate: .constant(true),
+        validation: .none,
+        createsUserOnAuth: false,
+        fetchesCustomUserData: false,
+        logsArguments: false
+    )
+
     /// Whether a version in the URL is served: `beta` is an older name of `v1`.
     public func serves(version: String) -> Bool {
         !isDisabled && (versions.isEmpty ? version == "v1" : versions.contains(version))

@@ -6,11 +6,14 @@ public struct ServiceError: Error, Sendable {
     public let message: String
     /// The MongoDB server's number, for errors about the query language and the data.
     public let serverCode: ServerErrorCode?
-    /// For repair: argument or field path → fact. Safe for any caller.
+    /// For repair: argument or field path → fact.
+    ///
+    /// Safe for any caller.
     public let details: [String: String]
     /// For the log alone: no encoder reads it.
     public let cause: (any Error)?
 
+    /// Made of its parts.
     public init(
         _ code: ErrorCode,
         _ message: String,

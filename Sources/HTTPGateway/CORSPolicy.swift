@@ -11,7 +11,9 @@ struct CORSPolicy {
         return allowedOrigins.contains(origin)
     }
 
-    /// Adds the answer's headers. The origin is echoed rather than `*`, since credentials are allowed.
+    /// Adds the answer's headers.
+    ///
+    /// The origin is echoed rather than `*`, since credentials are allowed.
     func apply(to headers: inout HTTPFields, origin: String?) {
         guard let origin, admits(origin) else { return }
         headers[.accessControlAllowOrigin] = origin

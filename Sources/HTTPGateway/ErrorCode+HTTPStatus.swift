@@ -2,7 +2,9 @@ import Errors
 import HTTPTypes
 
 extension ErrorCode {
-    /// The one table from code to status. Source: data-api.md §7, client-api.md §§3, 6, 11.
+    /// The one table from code to status.
+    ///
+    /// Source: data-api.md §7, client-api.md §§3, 6, 11.
     ///
     /// 401 stands for token and credential problems alone: `realm-web` refreshes and repeats without
     /// end on any other (client-api.md §6.4).

@@ -1,23 +1,29 @@
 /// How the HTTP door behaves; a value from the command line.
 public struct GatewaySettings: Sendable {
-    /// The status of a successful insert. Sources disagree (data-api.md §3), clients may too.
+    /// The status of a successful insert.
+    ///
+    /// Sources disagree (data-api.md §3), clients may too.
     public enum InsertStatus: Int, Sendable {
         case created = 201
         case ok = 200
     }
 
-    /// Largest request body in bytes. Source: data-api.md §11.
+    /// Largest request body in bytes.
+    ///
+    /// Source: data-api.md §11.
     public var maxBodyBytes: Int
     /// How long a request may take to arrive in full, once its head is here.
     public var bodyTimeout: Duration
     /// How long a request may run.
     public var requestTimeout: Duration
+    /// What `insertOne` and `insertMany` answer with.
     public var insertStatus: InsertStatus
     /// Origin that clients are told to use (`https://api.example.com`); nil derives it per request.
     public var publicURL: String?
     /// Addresses of proxies whose `X-Forwarded-*` headers count.
     public var trustedProxies: Set<String>
 
+    /// The defaults, but for what is given.
     public init(
         maxBodyBytes: Int = 18 * 1024 * 1024,
         bodyTimeout: Duration = .seconds(30),

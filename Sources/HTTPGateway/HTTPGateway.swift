@@ -13,7 +13,16 @@ public struct HTTPGateway: Sendable {
     let requestIDs: ObjectIDGenerator
     let health: HealthCheck
 
-    /// - Parameter health: Answers whether the database can be reached; asked at most once a second.
+    /// Made of the services that it answers for.
+    ///
+    /// - Parameters:
+    ///   - apps: The apps, by client app id.
+    ///   - accounts: Answers logins and tokens.
+    ///   - data: Answers the Data API.
+    ///   - settings: Limits, times, and what is known of proxies.
+    ///   - observer: Learns of every request.
+    ///   - requestIDs: Names the requests.
+    ///   - health: Answers whether the database can be reached; asked at most once a second.
     public init(
         apps: AppRegistry,
         accounts: AccountService,

@@ -27,7 +27,9 @@ final class HealthCheck: Sendable {
     }
 }
 
-/// `GET /health`: the process runs. `GET /ready`: it can serve.
+/// `GET /health`: the process runs.
+///
+/// `GET /ready`: it can serve.
 struct HealthRoutes {
     let check: HealthCheck
 

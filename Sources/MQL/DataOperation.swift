@@ -2,9 +2,12 @@ public import BSON
 
 /// What a caller asks of one collection.
 public struct DataOperation: Sendable {
+    /// The collection that is asked.
     public let namespace: Namespace
+    /// What is to happen there, with its arguments.
     public let action: DataAction
 
+    /// Made of its parts.
     public init(namespace: Namespace, action: DataAction) {
         self.namespace = namespace
         self.action = action
@@ -27,13 +30,18 @@ public enum DataAction: Sendable {
 
 /// Arguments of `find` and `findOne`.
 public struct FindArguments: Sendable {
+    /// Which documents are found.
     public var filter: Filter
+    /// What is shown of each; nil shows the whole document.
     public var projection: Projection?
+    /// The order in which they come; nil leaves it natural.
     public var sort: Sort?
     /// At most this many documents; nil is no bound.
     public var limit: Int?
+    /// How many documents, in that order, are left out first.
     public var skip: Int
 
+    /// Arguments that find everything, but for what is given.
     public init(
         filter: Filter = .all,
         projection: Projection? = nil,
@@ -51,10 +59,14 @@ public struct FindArguments: Sendable {
 
 /// Arguments of `updateOne`, `updateMany` and `replaceOne` (an update that is a replacement).
 public struct UpdateArguments: Sendable {
+    /// Which documents are changed.
     public var filter: Filter
+    /// What happens to each.
     public var update: Update
+    /// Whether a document is inserted when none matches.
     public var upsert: Bool
 
+    /// Made of its parts.
     public init(filter: Filter, update: Update, upsert: Bool = false) {
         self.filter = filter
         self.update = update

@@ -25,6 +25,7 @@ public struct UpdateResult: Sendable {
     /// The `_id` of the document that an upsert inserted.
     public var upsertedID: BSONValue?
 
+    /// Made of its parts.
     public init(matched: Int, modified: Int, upsertedID: BSONValue? = nil) {
         self.matched = matched
         self.modified = modified

@@ -1,6 +1,8 @@
 public import Errors
 
-/// What a request of an application user may not use. Source: `reference/rules.md` §16.
+/// What a request of an application user may not use.
+///
+/// Source: `reference/rules.md` §16.
 ///
 /// The parsers refuse what tidegate does not serve at all; here stand the operators that system
 /// requests may use and users may not. The part about pipelines stands in `Pipeline/`.
@@ -9,9 +11,10 @@ public enum RestrictedOperators {
     public struct Options: Sendable, Hashable {
         /// `$regex` and regex literals.
         public var allowsRegex: Bool
-        /// `$expr`
+        /// Expressions in filters: `$expr`.
         public var allowsExpr: Bool
 
+        /// Both allowed, but for what is given.
         public init(allowsRegex: Bool = true, allowsExpr: Bool = true) {
             self.allowsRegex = allowsRegex
             self.allowsExpr = allowsExpr

@@ -6,10 +6,12 @@ public import SQL
 public struct CollectionLayout: Sendable, Hashable {
     /// `tidegate.collections.id`, which shapes and the change log refer to.
     public let id: Int32
+    /// The table of the documents, with its schema.
     public let table: SQLIdentifier
     /// The fields with typed columns, in the order in which they were promoted.
     public let promoted: [PromotedField]
 
+    /// Made of its parts.
     public init(id: Int32, table: SQLIdentifier, promoted: [PromotedField] = []) {
         self.id = id
         self.table = table
@@ -18,8 +20,13 @@ public struct CollectionLayout: Sendable, Hashable {
 
     /// Reads a row of the catalogue.
     ///
-    /// - Parameter promoted: The column `promoted`: `[{"path", "type", "column", "rest"}]`. Entries of a type
-    ///   that this version does not know are left out; nothing then uses their columns.
+    /// - Parameters:
+    ///   - id: The column `id`.
+    ///   - schema: The column `schema_name`.
+    ///   - name: The column `table_name`.
+    ///   - promoted: The column `promoted`: `[{"path", "type", "column", "rest"}]`. Entries of a type
+    ///     that this version does not know are left out; nothing then uses their columns.
+    /// - Throws: ``ServiceError`` when the last is not JSON.
     public init(id: Int32, schema: String, name: String, promoted: [UInt8]) throws(ServiceError) {
         self.id = id
         table = SQLIdentifier(schema: schema, name)
@@ -71,11 +78,16 @@ public struct PromotedField: Sendable, Hashable {
         case uuid
     }
 
+    /// Where the field is in a document.
     public let path: FieldPath
+    /// What its column holds.
     public let type: ValueType
+    /// The typed column.
     public let column: SQLIdentifier
+    /// The column for whatever does not fit the typed one.
     public let rest: SQLIdentifier
 
+    /// Made of its parts.
     public init(path: FieldPath, type: ValueType, column: SQLIdentifier, rest: SQLIdentifier) {
         self.path = path
         self.type = type

@@ -10,9 +10,12 @@ public import SQL
 ///
 /// Source: storage-study §§7, 8.
 public struct QueryCompiler: Sendable {
+    /// Where the documents are.
     public let layout: CollectionLayout
+    /// What the caller may do with them.
     public let plan: AccessPlan
 
+    /// Made of its parts.
     public init(layout: CollectionLayout, plan: AccessPlan) {
         self.layout = layout
         self.plan = plan
@@ -44,9 +47,11 @@ public struct QueryCompiler: Sendable {
     /// Rows that a write may have to change, by key, so that each is seen once.
     ///
     /// - Parameters:
+    ///   - filter: The caller's filter.
     ///   - after: Only keys beyond this one.
     ///   - limit: At most this many.
     ///   - locks: Whether other writers wait until the transaction ends.
+    /// - Returns: Rows of `_id`, `doc`, `shape`, and whether each of them matches for certain.
     public func candidates(
         _ filter: Filter,
         after: String?,
@@ -72,8 +77,12 @@ public struct QueryCompiler: Sendable {
     }
 
     /// What a write matches: the caller's filter within the rule filters, among the documents that the caller
-    /// may see. Those hidden from the caller count as absent, so that a refusal never tells of them; whether a
-    /// visible one may be changed is decided on each, and refuses the request. Source: `data-api.md` §6.2.
+    /// may see.
+    ///
+    /// Those hidden from the caller count as absent, so that a refusal never tells of them; whether a visible
+    /// one may be changed is decided on each, and refuses the request.
+    ///
+    /// Source: `data-api.md` §6.2.
     func writeCondition(_ filter: Filter) -> Condition {
         let condition = Condition.all([filter, plan.queryFilter, plan.readFilter].map(filters.compile))
         return plan.readFilterIsExact ? condition : condition.narrowing
@@ -113,6 +122,7 @@ public struct FindStatement: Sendable {
     /// The statement with skip and limit where they are SQL's.
     ///
     /// - Parameter bound: At most this many rows, beside the caller's limit.
+    /// - Returns: `SELECT doc, shape …`.
     public func statement(bound: Int? = nil) -> SQLFragment {
         guard !isPointRead || bound != nil && !cuts else { return cutting(limit: arguments.limit) }
         guard cuts else { return bound.map { select + " LIMIT \(bind: .int(Int64($0)))" } ?? select }

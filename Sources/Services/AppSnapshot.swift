@@ -111,6 +111,6 @@ public final class AppSnapshot: Sendable {
     public var environmentTag: String { definition.environmentTag }
     /// `%%environment.values`.
     public var environmentValues: BSONDocument { definition.environmentValues }
-    /// Settings of the Data API; nil when the app has none.
-    public var dataAPI: DataAPIDefinition? { definition.dataAPI }
+    /// Settings of the Data API, the standard ones for an app without any.
+    public var dataAPI: DataAPIDefinition { definition.dataAPI ?? .standard }
 }

@@ -3,7 +3,9 @@ public import Rules
 
 /// What travels with one request from the door to the database.
 public struct CallContext: Sendable {
+    /// The app that is called, as it was when the request came.
     public let app: AppSnapshot
+    /// Who calls: a user of the app, or the system.
     public let principal: Principal
     /// What `%%request` expands to; nil outside HTTP.
     public let request: RuleRequest?
@@ -12,6 +14,7 @@ public struct CallContext: Sendable {
     /// 24 hexadecimal digits, also in `X-Appservices-Request-Id`.
     public let requestID: String
 
+    /// Made of its parts.
     public init(
         app: AppSnapshot,
         principal: Principal,

@@ -26,6 +26,7 @@ public final class CollectionCatalog: Sendable {
     private let database: Database
     private let state = Mutex(State())
 
+    /// A catalogue that knows nothing yet.
     public init(database: Database) {
         self.database = database
     }
@@ -35,7 +36,9 @@ public final class CollectionCatalog: Sendable {
         for await _ in database.notifications(["tidegate_collections"]) { forgetAll() }
     }
 
-    /// The layout of a collection; nil when there is no such collection. Never makes one.
+    /// The layout of a collection; nil when there is no such collection.
+    ///
+    /// Never makes one.
     public func layout(
         database name: String,
         collection: String,

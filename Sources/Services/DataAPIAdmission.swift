@@ -25,13 +25,13 @@ public struct DataAPIAdmission: Sendable {
     ///   - body: The bytes that were signed.
     /// - Returns: False when the request must be refused.
     public func isValidated(secret: String?, signature: String?, body: [UInt8]) -> Bool {
-        switch app.dataAPI?.validation {
-        case nil, .some(.none): return true
-        case .secretAsQueryParameter(let name)?:
+        switch app.dataAPI.validation {
+        case .none: return true
+        case .secretAsQueryParameter(let name):
             guard let expected = app.secrets[name], let secret else { return false }
             // Digests are compared, so that the time says nothing of where two texts differ.
             return SHA256.hash(data: Array(expected.utf8)) == SHA256.hash(data: Array(secret.utf8))
-        case .payloadSignature(let name)?:
+        case .payloadSignature(let name):
             guard let expected = app.secrets[name], let signature, signature.hasPrefix("sha256=") else {
                 return false
             }
@@ -54,7 +54,8 @@ public struct DataAPIAdmission: Sendable {
     ///
     /// What cannot be decided does not hold.
     public func admits(_ principal: Principal, request: RuleRequest?) -> Bool {
-        guard let condition = app.dataAPI?.canEvaluate, condition != .constant(true) else { return true }
+        let condition = app.dataAPI.canEvaluate
+        guard condition != .constant(true) else { return true }
         let user: RuleUser? = if case .user(let profile) = principal { RuleUser(profile) } else { nil }
         // A condition on a request is the apply_when of a role that no document can change.
         let rules = CollectionRules(roles: [

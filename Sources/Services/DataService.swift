@@ -18,7 +18,13 @@ public final class DataService: Sendable {
     let now: @Sendable () -> Int64
     let authorizer = DataAuthorizer()
 
-    /// - Parameter now: Milliseconds since 1970.
+    /// Made of what it works with.
+    ///
+    /// - Parameters:
+    ///   - database: Where the documents are.
+    ///   - catalog: The layouts of the collections there.
+    ///   - ids: Makes the `_id` of documents that come without.
+    ///   - now: Milliseconds since 1970.
     public init(
         database: Database,
         catalog: CollectionCatalog,
@@ -73,14 +79,18 @@ public final class DataService: Sendable {
     }
 }
 
-/// Why a write was refused, in full: the cause of the error that says only `update not permitted`. For the log;
-/// the answer to a caller has status 400 whatever the code.
+/// Why a write was refused, in full: the cause of the error that says only `update not permitted`.
+///
+/// For the log; the answer to a caller has status 400 whatever the code.
 public struct WriteDenial: Error, Sendable, CustomStringConvertible {
+    /// The collection, as `database.collection`.
     public let namespace: String
     /// The role that decided, when one applied.
     public let role: String?
+    /// What the permissions or the schema object to.
     public let reason: String
 
+    /// One line for the log.
     public var description: String {
         "\(namespace), role \(role.map { "'\($0)'" } ?? "none"): \(reason)"
     }

@@ -30,7 +30,9 @@ struct DataAuthorizer: Sendable {
         )
     }
 
-    /// Refuses what users may not use. Source: `reference/rules.md` §16.
+    /// Refuses what users may not use.
+    ///
+    /// Source: `reference/rules.md` §16.
     private static func checkOperators(_ action: DataAction) throws(ServiceError) {
         switch action {
         case .find(let arguments), .findOne(let arguments):

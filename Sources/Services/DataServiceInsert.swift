@@ -126,7 +126,10 @@ extension DataCall {
         return bytes
     }
 
-    /// `E11000 duplicate key error collection: db.coll index: _id_ dup key: { _id: 1 }`
+    /// The refusal of an `_id` that is there already.
+    ///
+    /// Its message is the server's:
+    /// `E11000 duplicate key error collection: db.coll index: _id_ dup key: { _id: 1 }`.
     func duplicate(_ id: BSONValue) -> ServiceError {
         .mongo(
             .duplicateKey,

@@ -17,7 +17,12 @@ struct CollectionFixture {
     /// By typed key; as bytes, since Swift calls texts equal that are different keys.
     let documents: [RowKey: BSONDocument]
 
-    /// - Parameter promoted: Paths with their types.
+    /// Makes the database and stores the documents.
+    ///
+    /// - Parameters:
+    ///   - documents: Each with an `_id` of its own.
+    ///   - promoted: Paths with their types.
+    /// - Throws: What PostgreSQL said, rather than what callers would see of it.
     init(_ documents: [BSONDocument], promoted: [(path: String, type: String)] = []) async throws {
         do { try await self.init(making: documents, promoted) } catch let error as ServiceError {
             // The server's own words, which callers never see.

@@ -13,6 +13,7 @@ struct GeneratedQueries {
     private mutating func pick<T>(_ choices: [T]) -> T { choices[random.below(choices.count)] }
 
     static let hex = "6553f1d4d49974000000002a"
+    static let objectIDs = [hex, "000000000000000000000000"].compactMap { ObjectID(hex: $0) }
     static let uuid = BSONBinary(subtype: 4, bytes: Array(0..<16))
 
     mutating func scalar() -> BSONValue {
@@ -38,7 +39,7 @@ struct GeneratedQueries {
         case 11...14: return .string(pick(["a", "b", "ab", "", "é", "e\u{301}", "\"\\\n", "$oid", "Z"]))
         case 15: return .symbol("a")
         case 16:
-            return .objectID(pick([ObjectID(hex: Self.hex)!, ObjectID(hex: "000000000000000000000000")!]))
+            return .objectID(pick(Self.objectIDs))
         case 17: return .date(pick([0, 1_700_000_000_123, -5, 400_000_000_000_000]))
         case 18: return .bool(random.oneIn(2))
         case 19, 20: return .null
@@ -169,5 +170,8 @@ struct GeneratedQueries {
 }
 
 extension String {
-    fileprivate var decimal: Decimal128 { Decimal128(self)! }
+    fileprivate var decimal: Decimal128 {
+        guard let value = Decimal128(self) else { preconditionFailure("not a decimal: \(self)") }
+        return value
+    }
 }

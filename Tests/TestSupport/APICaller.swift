@@ -6,9 +6,12 @@ import FoundationNetworking
 
 /// Speaks to a running server as a script with curl would: text in, status and text out.
 public struct APICaller: Sendable {
+    /// Where the requests go.
     public let server: RunningServer
+    /// The client app id in their paths.
     public let app: String
 
+    /// Made of its parts.
     public init(server: RunningServer, app: String) {
         self.server = server
         self.app = app
@@ -16,10 +19,14 @@ public struct APICaller: Sendable {
 
     /// One answer.
     public struct Answer: Sendable {
+        /// The HTTP status.
         public let status: Int
+        /// Values by lowercased name.
         public let headers: [String: String]
+        /// The body.
         public let text: String
 
+        /// The value of a header, in whatever case it is named.
         public func header(_ name: String) -> String? { headers[name.lowercased()] }
 
         /// The body as Foundation reads JSON, to look into it.
@@ -61,8 +68,14 @@ public struct APICaller: Sendable {
     /// One action of the Data API.
     ///
     /// - Parameters:
+    ///   - action: Its name in the path, such as `findOne`.
+    ///   - collection: The collection that is asked.
     ///   - members: The body's members besides the namespace, as JSON text without braces.
     ///   - caller: Headers that say who calls.
+    ///   - database: The database of the collection.
+    ///   - accept: The form of Extended JSON in the answer, as a media type.
+    /// - Returns: The answer, whatever its status.
+    /// - Throws: `URLError` when there is none.
     public func act(
         _ action: String,
         _ collection: String,
@@ -97,10 +110,15 @@ public struct APICaller: Sendable {
 
     /// A user who has just registered and logged in.
     public struct User: Sendable {
+        /// 24 hexadecimal digits.
         public let id: String
+        /// Empty for an anonymous user.
         public let email: String
+        /// In clear; empty for an anonymous user.
         public let password: String
+        /// The short-lived token that requests carry.
         public let accessToken: String
+        /// What buys a new access token.
         public let refreshToken: String
 
         /// The header of a bearer token.
@@ -152,6 +170,7 @@ public struct APICaller: Sendable {
 
     /// An answer that the test did not reckon with.
     public struct UnexpectedAnswer: Error {
+        /// The whole of it, for the message.
         public let answer: Answer
     }
 }

@@ -5,12 +5,13 @@ import Synchronization
 ///
 /// Started once per test process and stopped at its exit.
 public final class RunningServer: Sendable {
-    /// `http://127.0.0.1:port`
+    /// Where plain HTTP is spoken: `http://127.0.0.1:port`.
     public let http: String
-    /// `https://localhost:port`
+    /// Where TLS is spoken: `https://localhost:port`.
     public let https: String
     /// A libpq connection string for the private PostgreSQL, as its superuser.
     public let database: String
+    /// Where the server's files are, its log among them.
     public let directory: URL
     private let process: Int32
 
@@ -33,6 +34,8 @@ public final class RunningServer: Sendable {
     ///   - app: Paths and contents of an app's directory.
     ///   - name: For the directory's name.
     ///   - arguments: Further flags.
+    /// - Returns: The server; it runs until the test process exits.
+    /// - Throws: ``ServerDidNotStart`` after a minute, or when the process ends before.
     public static func start(app: [String: String], name: String, arguments: [String] = []) async throws
         -> RunningServer
     {
@@ -60,9 +63,34 @@ public final class RunningServer: Sendable {
         )
     }
 
-    /// Starts `tidegate` with these arguments and waits for the file that says where it listens.
-    private static func start(data: URL, directory: URL, arguments: [String]) async throws -> RunningServer {
+    /// Starts a second gateway, `tidegate serve`, on the database of a server that runs.
+    public static func start(besides other: RunningServer, name: String) async throws -> RunningServer {
+        let process = ProcessInfo.processInfo.processIdentifier
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidegate-\(name)-\(process)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let log = directory.appendingPathComponent("server.log")
+        let child = try launch(["serve", "--port", "0", "--database-url", other.database], log: log)
+        for _ in 0..<400 {
+            let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+            if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("HTTP ") }),
+                let url = line.split(separator: " ").last
+            {
+                return RunningServer(
+                    http: String(url),
+                    https: "",
+                    database: other.database,
+                    directory: directory,
+                    process: child.processIdentifier
+                )
+            }
+            guard child.isRunning else { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw ServerDidNotStart(log: (try? String(contentsOf: log, encoding: .utf8)) ?? "")
+    }
+
+    private static func launch(_ arguments: [String], log: URL) throws -> Process {
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let handle = try FileHandle(forWritingTo: log)
         let process = Process()
@@ -73,6 +101,13 @@ public final class RunningServer: Sendable {
         process.standardInput = FileHandle.nullDevice
         try process.run()
         running.withLock { $0.append(process.processIdentifier) }
+        return process
+    }
+
+    /// Starts `tidegate` with these arguments and waits for the file that says where it listens.
+    private static func start(data: URL, directory: URL, arguments: [String]) async throws -> RunningServer {
+        let log = directory.appendingPathComponent("server.log")
+        let process = try launch(arguments, log: log)
         let announcement = data.appendingPathComponent("server.json")
         for _ in 0..<1200 {
             if let text = try? Data(contentsOf: announcement),
@@ -102,6 +137,7 @@ public final class RunningServer: Sendable {
 
     /// What the server printed instead of starting.
     public struct ServerDidNotStart: Error {
+        /// Standard output and standard error.
         public let log: String
     }
 

@@ -4,12 +4,22 @@ public import Foundation
 public enum Shell {
     /// What a program left behind.
     public struct Result: Sendable {
+        /// The exit status.
         public let status: Int32
+        /// Standard output.
         public let output: String
+        /// Standard error.
         public let errors: String
     }
 
-    /// - Parameter input: What the program reads from standard input.
+    /// Waits for a program to end.
+    ///
+    /// - Parameters:
+    ///   - executable: The program's file.
+    ///   - arguments: What follows its name; no shell reads them.
+    ///   - input: What the program reads from standard input.
+    /// - Returns: What it printed, also when it failed.
+    /// - Throws: When it cannot be started, or printed something other than UTF-8.
     @discardableResult
     public static func run(_ executable: URL, _ arguments: [String], input: Data? = nil) throws -> Result {
         let process = Process()
@@ -51,6 +61,7 @@ public enum Shell {
 
     /// What psql said on standard error.
     public struct Failure: Error {
+        /// The text, as printed.
         public let message: String
     }
 }

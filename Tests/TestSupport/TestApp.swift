@@ -1,5 +1,6 @@
 /// The app that the integration tests serve: a collection per rule that they look at.
 public enum TestApp {
+    /// The app's name in paths.
     public static let clientAppID = "tests-abcde"
 
     /// Paths and contents of the app's directory.

@@ -16,11 +16,6 @@ struct DataAPIRoutes {
     let data: DataService
     let settings: GatewaySettings
 
-    static let actions: Set<String> = [
-        "findOne", "find", "insertOne", "insertMany", "updateOne", "updateMany", "replaceOne", "deleteOne",
-        "deleteMany", "aggregate",
-    ]
-
     func add(to router: Router<GatewayContext>) {
         router.post("/app/:appID/endpoint/data/:version/action/:action") { request, context in
             try await act(request, context)
@@ -31,7 +26,8 @@ struct DataAPIRoutes {
         let app = try apps.require(context)
         let action = try context.parameters.require("action")
         let version = try context.parameters.require("version")
-        guard Self.actions.contains(action), let api = app.dataAPI, api.serves(version: version) else {
+        let api = app.dataAPI
+        guard OperationParser.actions.contains(action), api.serves(version: version) else {
             return Response(status: .notFound)
         }
         let facts = RequestFacts(request, context, settings: settings)

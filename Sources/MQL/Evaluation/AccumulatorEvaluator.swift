@@ -1,7 +1,9 @@
 import BSON
 import Errors
 
-/// What an accumulator knows of one group so far. Source: `reference/mql.md` §8.1.
+/// What an accumulator knows of one group so far.
+///
+/// Source: `reference/mql.md` §8.1.
 enum AccumulatorState {
     case sum(NumericSum)
     case average(NumericSum)

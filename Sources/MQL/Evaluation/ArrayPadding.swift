@@ -3,7 +3,9 @@ import Errors
 
 /// Fills arrays with null up to an index past their end, within bounds.
 struct ArrayPadding {
-    /// The most nulls of one update. A document of 16 MiB does not hold many more.
+    /// The most nulls of one update.
+    ///
+    /// A document of 16 MiB does not hold many more.
     static let maximum = 1_500_000
 
     /// What a path component means to an array.

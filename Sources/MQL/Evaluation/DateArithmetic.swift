@@ -67,7 +67,13 @@ enum DateArithmetic {
 
     /// How many boundaries of a unit lie between two dates.
     ///
-    /// - Parameter startOfWeek: 1 (Monday) to 7 (Sunday).
+    /// - Parameters:
+    ///   - start: Milliseconds since 1970.
+    ///   - end: Milliseconds since 1970; before the start, the answer is negative.
+    ///   - unit: The unit whose boundaries are counted.
+    ///   - zone: Where the boundaries are those of the local clock.
+    ///   - startOfWeek: 1 (Monday) to 7 (Sunday).
+    /// - Returns: nil when the number does not fit 64 bits.
     static func difference(
         from start: Int64,
         to end: Int64,

@@ -8,20 +8,26 @@ enum DateText {
         "October", "November", "December",
     ]
 
-    /// `2017-02-08T12:10:40.787Z`
+    /// Milliseconds since 1970 as `2017-02-08T12:10:40.787Z`.
     static func iso(_ milliseconds: Int64) -> String {
         let fields = DateFields(local: milliseconds)
         return "\(dateAndTime(fields))Z"
     }
 
-    /// `2017-02-08T12:10:40.787`
+    /// A date without its zone: `2017-02-08T12:10:40.787`.
     static func dateAndTime(_ fields: DateFields) -> String {
         let year = fields.year < 0 ? "-" + padded(-fields.year, 4) : padded(fields.year, 4)
         return "\(year)-\(padded(fields.month, 2))-\(padded(fields.day, 2))T\(padded(fields.hour, 2))"
             + ":\(padded(fields.minute, 2)):\(padded(fields.second, 2)).\(padded(fields.millisecond, 3))"
     }
 
-    /// - Parameter offset: Milliseconds east of UTC.
+    /// Fills in a format.
+    ///
+    /// - Parameters:
+    ///   - fields: The date, as the clock of its zone shows it.
+    ///   - offset: Milliseconds east of UTC.
+    ///   - format: Text with directives such as `%Y`; `%%` is a percent sign.
+    /// - Returns: The format's text with every directive replaced.
     /// - Throws: ``ServiceError`` with server code 18535, 18536 or 18537.
     static func formatted(_ fields: DateFields, offset: Int64, format: String) throws(ServiceError) -> String
     {

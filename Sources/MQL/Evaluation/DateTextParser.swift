@@ -29,10 +29,15 @@ struct DateTextParser {
         bytes = Array(text.utf8)[...]
     }
 
-    /// Milliseconds since 1970, or nil when the text does not fit.
+    /// Reads a date.
     ///
-    /// - Parameter zone: The zone of a text that names none; nil is UTC. A text that names its own
-    ///   beside a given one other than UTC does not fit.
+    /// - Parameters:
+    ///   - text: At most 200 bytes; a longer one does not fit.
+    ///   - format: What the text looks like, in directives such as `%Y`; nil takes the common forms.
+    ///   - zone: The zone of a text that names none; nil is UTC. A text that names its own
+    ///     beside a given one other than UTC does not fit.
+    /// - Returns: Milliseconds since 1970, or nil when the text does not fit.
+    /// - Throws: ``ServiceError`` with server code 18535 or 18536 for a bad format.
     static func parse(_ text: String, format: String?, zone: TimeZoneRule?) throws(ServiceError) -> Int64? {
         if text.utf8.count > 200 { return nil }
         var parser = DateTextParser(text)
@@ -179,7 +184,9 @@ struct DateTextParser {
         }
     }
 
-    /// `2020`, `2020-10`, `2020-10-05`, `2020/10/05`, `2020-W07-1`
+    /// A date that begins with its year.
+    ///
+    /// Shape: `2020`, `2020-10`, `2020-10-05`, `2020/10/05`, `2020-W07-1`.
     private mutating func readYearFirst() -> Bool {
         guard let year = number(4...4) else { return false }
         parts.year = Int64(year)

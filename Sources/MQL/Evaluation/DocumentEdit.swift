@@ -76,7 +76,7 @@ enum DocumentEdit {
         }
     }
 
-    /// `$replaceRoot`
+    /// The document that `$replaceRoot` puts in the place of another.
     static func replaceRoot(
         _ expression: AggregationExpression,
         _ document: BSONDocument,

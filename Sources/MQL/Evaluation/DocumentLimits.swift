@@ -1,7 +1,9 @@
 public import BSON
 public import Errors
 
-/// What a document must satisfy to be stored. Source: `reference/mql.md` §10.
+/// What a document must satisfy to be stored.
+///
+/// Source: `reference/mql.md` §10.
 public enum DocumentLimits {
     /// The size of the binary form, in bytes.
     public static let maximumBytes = 16 * 1024 * 1024
@@ -36,7 +38,9 @@ public enum DocumentLimits {
         }
     }
 
-    /// The bytes of a document in binary form. Counting stops soon after the maximum.
+    /// The bytes of a document in binary form.
+    ///
+    /// Counting stops soon after the maximum.
     public static func size(of document: BSONDocument) -> Int {
         var bytes = 5
         for field in document {

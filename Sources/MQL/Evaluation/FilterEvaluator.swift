@@ -22,13 +22,20 @@ extension Filter {
     }
 }
 
-/// The meaning of filters, in memory. Source: `reference/mql.md` §§2–3.
+/// The meaning of filters, in memory.
+///
+/// Source: `reference/mql.md` §§2–3.
 struct FilterEvaluator {
     let context: EvaluationContext
 
     /// Whether the document satisfies the filter.
     ///
-    /// - Parameter indexes: Receives, per array, the index that matched; nil when nobody asks.
+    /// - Parameters:
+    ///   - filter: The filter, or a part of it.
+    ///   - document: The whole document.
+    ///   - indexes: Receives, per array, the index that matched; nil when nobody asks.
+    /// - Returns: True also where a filter on an array holds for any of its elements.
+    /// - Throws: ``ServiceError`` of a part that cannot be evaluated, such as an `$expr`.
     func matches(
         _ filter: Filter,
         _ document: BSONDocument,

@@ -31,7 +31,7 @@ struct LoopEvaluator {
         return .array(results)
     }
 
-    /// `{$filter: {input, as, cond, limit}}`
+    /// The elements that satisfy a condition: `{$filter: {input, as, cond, limit}}`.
     func filter(
         _ input: AggregationExpression,
         _ name: String,
@@ -71,7 +71,7 @@ struct LoopEvaluator {
         return Int(count)
     }
 
-    /// `{$reduce: {input, initialValue, in}}`
+    /// Folds an array into one value: `{$reduce: {input, initialValue, in}}`.
     func reduce(
         _ input: AggregationExpression,
         _ initial: AggregationExpression,

@@ -129,7 +129,7 @@ extension OperatorEvaluator {
         return .array(result)
     }
 
-    /// `[array, value, start, end]`
+    /// The first index of a value, or -1, from `[array, value, start, end]`.
     private func indexOfArray(_ values: [BSONValue?]) throws(ServiceError) -> BSONValue {
         guard let first = values[0], !first.isNullish else { return .null }
         guard case .array(let elements) = first else {
@@ -221,7 +221,7 @@ extension OperatorEvaluator {
         return .array(rows)
     }
 
-    /// `$firstN`, `$lastN`, `$minN`, `$maxN`
+    /// Some elements of an array: `$firstN`, `$lastN`, `$minN`, `$maxN`.
     func arrayN(_ op: ExpressionOperator, _ operands: NamedOperands) throws(ServiceError) -> BSONValue {
         let name = op.rawValue
         let input = try operands.value("input")

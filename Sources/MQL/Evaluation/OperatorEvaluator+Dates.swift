@@ -334,7 +334,9 @@ extension OperatorEvaluator {
         return .date(result)
     }
 
-    /// 1 (Monday) to 7 (Sunday, the default); nil for a null one. Only weeks look at it.
+    /// 1 (Monday) to 7 (Sunday, the default); nil for a null one.
+    ///
+    /// Only weeks look at it.
     private func startOfWeek(_ operands: NamedOperands, _ name: String, _ unit: DateUnit?)
         throws(ServiceError) -> Int?
     {

@@ -50,7 +50,7 @@ extension OperatorEvaluator {
         }
     }
 
-    /// `{$convert: {input, to, onError, onNull}}`
+    /// Gives a value another type: `{$convert: {input, to, onError, onNull}}`.
     func convert(_ operands: NamedOperands) throws(ServiceError) -> BSONValue? {
         for option in ["format", "byteOrder"] where operands.has(option) {
             throw .mongo(238, "The option '\(option)' of $convert is not supported by tidegate")

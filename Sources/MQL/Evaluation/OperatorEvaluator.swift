@@ -1,7 +1,9 @@
 import BSON
 import Errors
 
-/// Evaluates operators for one document. The families stand in the extensions of this type.
+/// Evaluates operators for one document.
+///
+/// The families stand in the extensions of this type.
 struct OperatorEvaluator {
     let root: BSONDocument
     let context: EvaluationContext

@@ -14,6 +14,7 @@ extension Pipeline {
     ///   - input: The documents, in the order in which the first stage sees them.
     ///   - context: The time, variables, and what may be spent.
     ///   - memoryLimitBytes: What each blocking stage, and the result, may hold.
+    /// - Returns: What leaves the last stage, in order.
     /// - Throws: ``ServiceError`` with server code 292 past the memory limit, or the code of the
     ///   stage or expression that refuses a value.
     public func run(
@@ -58,7 +59,9 @@ public final class PipelineRun {
         first = next
     }
 
-    /// Takes one document. False means that no further one can change the result.
+    /// Takes one document.
+    ///
+    /// False means that no further one can change the result.
     public func accept(_ document: BSONDocument) throws(ServiceError) -> Bool {
         try first.accept(document)
     }

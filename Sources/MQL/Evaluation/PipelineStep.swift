@@ -9,7 +9,9 @@ class PipelineStep {
         self.next = next
     }
 
-    /// Takes a document. False means that no further one is wanted.
+    /// Takes a document.
+    ///
+    /// False means that no further one is wanted.
     func accept(_ document: BSONDocument) throws(ServiceError) -> Bool {
         try next?.accept(document) ?? false
     }
@@ -21,7 +23,13 @@ class PipelineStep {
 
     /// The step of a stage.
     ///
-    /// - Parameter bound: How many documents a `$sort` must give.
+    /// - Parameters:
+    ///   - stage: What the step does.
+    ///   - bound: How many documents a `$sort` must give.
+    ///   - next: The step that takes the results.
+    ///   - context: The time, variables, and what may be spent.
+    ///   - memory: What the step may hold.
+    /// - Returns: A step that has seen no document.
     static func make(
         _ stage: Stage,
         bound: Int?,
@@ -104,7 +112,7 @@ final class CollectStep: PipelineStep {
     }
 }
 
-/// `$match`
+/// Hands on what satisfies the filter of a `$match`.
 final class FilterStep: PipelineStep {
     private let holds: (BSONDocument) throws(ServiceError) -> Bool
 
@@ -140,7 +148,7 @@ final class TransformStep: PipelineStep {
     }
 }
 
-/// `$limit`
+/// Hands on the first documents, as many as `$limit` says.
 final class LimitStep: PipelineStep {
     private var rest: Int
 
@@ -156,7 +164,7 @@ final class LimitStep: PipelineStep {
     }
 }
 
-/// `$skip`
+/// Hands on all but the first documents, as many as `$skip` says.
 final class SkipStep: PipelineStep {
     private var rest: Int
 

@@ -8,6 +8,7 @@ extension Projection {
     ///   - document: The whole document.
     ///   - filter: The filter that found it; the positional form takes its index from there.
     ///   - context: Time and variables for computed fields.
+    /// - Returns: What the projection shows of it.
     /// - Throws: ``ServiceError`` of an expression, or with server code 51246 when the filter gives
     ///   the positional form no index.
     public func apply(

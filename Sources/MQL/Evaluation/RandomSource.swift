@@ -4,6 +4,7 @@ import Synchronization
 public final class RandomSource: Sendable {
     private let state: Atomic<UInt64>
 
+    /// The sequence that belongs to a seed, from its start.
     public init(seed: UInt64) {
         state = Atomic(seed)
     }
@@ -21,7 +22,9 @@ public final class RandomSource: Sendable {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// An integer in `0..<bound`; `bound` is positive. The bias of the remainder is below 2⁻³².
+    /// An integer in `0..<bound`; `bound` is positive.
+    ///
+    /// The bias of the remainder is below 2⁻³².
     func next(below bound: Int) -> Int {
         Int(next() >> 1) % bound
     }

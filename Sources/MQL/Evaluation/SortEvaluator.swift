@@ -6,8 +6,9 @@ extension Sort {
         SortKey(of: first, by: self).compare(SortKey(of: second, by: self), by: self)
     }
 
-    /// The documents in order; with a limit, the first so many of them. Equal documents keep the
-    /// order in which they came.
+    /// The documents in order; with a limit, the first so many of them.
+    ///
+    /// Equal documents keep the order in which they came.
     public func sorted(_ documents: [BSONDocument], limit: Int? = nil) -> [BSONDocument] {
         let bound = Swift.max(limit ?? documents.count, 0)
         if bound == 0 { return [] }

@@ -54,7 +54,9 @@ extension Update {
     }
 }
 
-/// Applies operators to one document. Source: `reference/mql.md` §6.
+/// Applies operators to one document.
+///
+/// Source: `reference/mql.md` §6.
 struct UpdateEvaluator {
     /// The document before the update.
     let root: BSONDocument

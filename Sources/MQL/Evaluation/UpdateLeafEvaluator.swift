@@ -123,6 +123,6 @@ struct UpdateLeafEvaluator {
 
     private var dotted: String { path.joined(separator: ".") }
 
-    /// `{_id: 1}`
+    /// How messages name the document: `{_id: 1}`.
     private var identity: String { "{_id: \(MongoShellText.describe(root["_id"] ?? .null))}" }
 }

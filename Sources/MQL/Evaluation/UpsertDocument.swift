@@ -7,7 +7,11 @@ extension Update {
     /// It starts from the equalities of the filter, takes the update with `$setOnInsert`, and gets
     /// `_id` from either, or a new one, in front. Source: `reference/mql.md` §6.
     ///
-    /// - Parameter newID: Called when neither filter nor update gives an `_id`.
+    /// - Parameters:
+    ///   - filter: The filter that matched nothing.
+    ///   - context: The time, variables, and what may be spent.
+    ///   - newID: Called when neither filter nor update gives an `_id`.
+    /// - Returns: A document with an `_id`, within the limits of storage.
     /// - Throws: ``ServiceError`` as ``apply(to:filter:isUpsertInsert:_:)``, and with server code 54 when
     ///   the filter says the same path twice.
     public func upsertDocument(

@@ -3,7 +3,9 @@ import Errors
 
 /// The tests that look at one candidate; a nil candidate is a missing field.
 enum ValueTests {
-    /// Whether a comparison, type, modulo or bit test holds. Other tests concern several values.
+    /// Whether a comparison, type, modulo or bit test holds.
+    ///
+    /// Other tests concern several values.
     static func holds(_ test: FieldTest, _ value: BSONValue?) -> Bool {
         switch test {
         case .compare(let comparison, let operand): return compares(value, comparison, operand)

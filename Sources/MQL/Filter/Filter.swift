@@ -58,6 +58,7 @@ public indirect enum ElementMatch: Sendable, Hashable {
     case document(Filter)
 }
 
+/// How an operand is compared; the raw value is the operator.
 public enum ComparisonOperator: String, Sendable, Hashable, CaseIterable {
     case equal = "$eq"
     case greater = "$gt"
@@ -66,6 +67,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, CaseIterable {
     case lessOrEqual = "$lte"
 }
 
+/// Which bits a mask asks for, and whether they are one or zero; the raw value is the operator.
 public enum BitTest: String, Sendable, Hashable, CaseIterable {
     case allSet = "$bitsAllSet"
     case anySet = "$bitsAnySet"
@@ -75,7 +77,9 @@ public enum BitTest: String, Sendable, Hashable, CaseIterable {
 
 /// A PCRE pattern with its options (`imsxu`), checked to compile when parsed.
 public struct RegexPattern: Sendable, Hashable {
+    /// The expression, without delimiters.
     public let pattern: String
+    /// Letters of `imsxu`, in alphabetical order.
     public let options: String
 
     /// The caller has checked that it compiles.

@@ -14,6 +14,7 @@ public enum FilterParser {
     ///   - allowsUserRestrictedOperators: False for a request of an application user, who may not
     ///     use what `reference/rules.md` §16 lists (beside `$regex` and `$expr`, see
     ///     ``RestrictedOperators``).
+    /// - Returns: The tree; ``Filter/all`` for an empty document.
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault; `invalidParameter` for an operator
     ///   that users may not use.
     public static func parse(

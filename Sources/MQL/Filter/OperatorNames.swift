@@ -26,7 +26,9 @@ extension String {
 }
 
 extension BSONDocument {
-    /// Whether the document is made of operators. A database reference (`{$ref: …, $id: …}`) is data.
+    /// Whether the document is made of operators.
+    ///
+    /// A database reference (`{$ref: …, $id: …}`) is data.
     var isOperatorDocument: Bool {
         guard let key = firstKey, key.startsWithDollar else { return false }
         return !["$ref", "$id", "$db"].contains(key)

@@ -1,5 +1,8 @@
-/// One accumulator of `$group` or `$bucket` with its operands. Source: `reference/mql.md` §8.1.
+/// One accumulator of `$group` or `$bucket` with its operands.
+///
+/// Source: `reference/mql.md` §8.1.
 public struct Accumulator: Sendable {
+    /// Which accumulator it is; the raw value is its name in a pipeline.
     public enum Kind: String, Sendable, CaseIterable {
         case sum = "$sum"
         case average = "$avg"
@@ -25,6 +28,7 @@ public struct Accumulator: Sendable {
         case bottomN = "$bottomN"
     }
 
+    /// What is done with the values of a group.
     public let kind: Kind
     /// What is evaluated on each document; `input` or `output` of the `…N` family.
     public let operand: AggregationExpression
@@ -33,6 +37,7 @@ public struct Accumulator: Sendable {
     /// `sortBy` of `$top`, `$bottom` and their `N` forms.
     public let sort: Sort?
 
+    /// Made of its parts.
     public init(
         kind: Kind,
         operand: AggregationExpression,

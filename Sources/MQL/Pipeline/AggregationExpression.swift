@@ -1,6 +1,8 @@
 public import BSON
 
-/// The tree of an aggregation expression. Source: `reference/mql.md` §9.
+/// The tree of an aggregation expression.
+///
+/// Source: `reference/mql.md` §9.
 public indirect enum AggregationExpression: Sendable, Hashable {
     /// A constant, also `{$literal: …}`.
     case literal(BSONValue)
@@ -37,20 +39,28 @@ public indirect enum AggregationExpression: Sendable, Hashable {
     case choose([ExpressionBranch], otherwise: AggregationExpression?)
 }
 
+/// An expression under a name: a field of a document, a variable, an operand.
 public struct NamedExpression: Sendable, Hashable {
+    /// The key as written, without `$`.
     public let name: String
+    /// What gives the value.
     public let expression: AggregationExpression
 
+    /// Made of its parts.
     public init(name: String, expression: AggregationExpression) {
         self.name = name
         self.expression = expression
     }
 }
 
+/// One branch of `$switch`: `{case, then}`.
 public struct ExpressionBranch: Sendable, Hashable {
+    /// `case`: when it is true, no later branch is looked at.
     public let condition: AggregationExpression
+    /// `then`: the value of the whole.
     public let result: AggregationExpression
 
+    /// Made of its parts.
     public init(condition: AggregationExpression, result: AggregationExpression) {
         self.condition = condition
         self.result = result

@@ -3,7 +3,7 @@ import Errors
 
 /// Reads the operands of `$bucket` and `$bucketAuto`.
 enum BucketParser {
-    /// `{groupBy, boundaries, default, output}`
+    /// Reads `{groupBy, boundaries, default, output}`.
     ///
     /// - Throws: ``ServiceError`` with server code 40191 to 40202.
     static func parse(_ operand: BSONValue) throws(ServiceError) -> BucketArguments {

@@ -1,4 +1,6 @@
-/// Every operator that an expression may call. The raw value is its name in a pipeline.
+/// Every operator that an expression may call.
+///
+/// The raw value is its name in a pipeline.
 ///
 /// `$literal`, `$let`, `$map`, `$filter`, `$reduce` and `$switch` have cases of their own in
 /// ``AggregationExpression``. Source: `reference/mql.md` §9.

@@ -3,7 +3,7 @@ import Errors
 
 /// Expressions that bind variables or choose.
 extension ExpressionParser {
-    /// `{$let: {vars: {a: …}, in: …}}`
+    /// Reads `{$let: {vars: {a: …}, in: …}}`.
     static func parseLet(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {
@@ -31,7 +31,7 @@ extension ExpressionParser {
         return .bind(bound, in: try parse(body, scope.adding(bound.map(\.name))))
     }
 
-    /// `{$map: {input, as, in}}`
+    /// Reads `{$map: {input, as, in}}`.
     static func parseMap(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {
@@ -53,7 +53,7 @@ extension ExpressionParser {
         )
     }
 
-    /// `{$filter: {input, as, cond, limit}}`
+    /// Reads `{$filter: {input, as, cond, limit}}`.
     static func parseFilter(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {
@@ -80,7 +80,7 @@ extension ExpressionParser {
         )
     }
 
-    /// `{$reduce: {input, initialValue, in}}`
+    /// Reads `{$reduce: {input, initialValue, in}}`.
     static func parseReduce(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {
@@ -104,7 +104,7 @@ extension ExpressionParser {
         )
     }
 
-    /// `{$switch: {branches: [{case, then}], default}}`
+    /// Reads `{$switch: {branches: [{case, then}], default}}`.
     static func parseSwitch(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {
@@ -153,7 +153,7 @@ extension ExpressionParser {
         )
     }
 
-    /// `{$cond: {if, then, else}}` or `{$cond: [if, then, else]}`
+    /// Reads `{$cond: {if, then, else}}` or `{$cond: [if, then, else]}`.
     static func parseCondition(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {

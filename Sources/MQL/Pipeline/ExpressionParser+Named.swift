@@ -37,7 +37,7 @@ extension ExpressionParser {
         return document
     }
 
-    /// `{$year: date}`, `{$year: [date]}`, `{$year: {date, timezone}}`
+    /// Reads `{$year: date}`, `{$year: [date]}`, `{$year: {date, timezone}}`.
     static func parseDatePart(
         _ op: ExpressionOperator,
         _ operand: BSONValue,
@@ -149,7 +149,7 @@ extension ExpressionParser {
         )
     }
 
-    /// `{$setField: {field, input, value}}`, `{$unsetField: {field, input}}`
+    /// Reads `{$setField: {field, input, value}}`, `{$unsetField: {field, input}}`.
     private static func parseSetField(
         _ op: ExpressionOperator,
         _ operand: BSONValue,
@@ -219,7 +219,7 @@ extension ExpressionParser {
         )
     }
 
-    /// `{$zip: {inputs: […], useLongestLength: bool, defaults: […]}}`
+    /// Reads `{$zip: {inputs: […], useLongestLength: bool, defaults: […]}}`.
     private static func parseZip(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {

@@ -12,6 +12,7 @@ public enum ExpressionParser {
     /// - Parameters:
     ///   - value: The expression as a caller writes it, at most 100 levels deep.
     ///   - variables: Names that the caller binds when it evaluates, beside the system's.
+    /// - Returns: The tree, ready to be evaluated on any number of documents.
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault.
     public static func parse(_ value: BSONValue, variables: Set<String> = []) throws(ServiceError)
         -> AggregationExpression

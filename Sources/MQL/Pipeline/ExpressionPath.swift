@@ -13,7 +13,11 @@ enum ExpressionPath {
         try components(text[...])
     }
 
-    /// As above. Splits bytes, since a dot before a combining mark is no character of its own.
+    /// Splits a path that is part of a longer text.
+    ///
+    /// By bytes, since a dot before a combining mark is no character of its own.
+    ///
+    /// - Throws: ``ServiceError`` as for a whole text.
     static func components(_ text: Substring) throws(ServiceError) -> [String] {
         if text.isEmpty { throw .mongo(40352, "FieldPath cannot be constructed with empty string") }
         if text.utf8.last == UInt8(ascii: ".") { throw .mongo(40353, "FieldPath must not end with a '.'.") }

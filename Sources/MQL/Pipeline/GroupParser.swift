@@ -3,7 +3,7 @@ import Errors
 
 /// Reads the operand of `$group` and the accumulators of `$bucket`.
 enum GroupParser {
-    /// `{_id: …, name: {$sum: …}, …}`
+    /// Reads `{_id: …, name: {$sum: …}, …}`.
     ///
     /// - Throws: ``ServiceError`` with server code 15947, 15952, 15955, 40234 to 40238.
     static func parse(_ operand: BSONValue) throws(ServiceError) -> GroupArguments {

@@ -1,7 +1,9 @@
 /// The stages of an aggregation, in order.
 public struct Pipeline: Sendable {
+    /// What happens to the documents, first to last.
     public var stages: [Stage]
 
+    /// Made of its parts.
     public init(stages: [Stage]) {
         self.stages = stages
     }

@@ -1,7 +1,9 @@
 public import BSON
 public import Errors
 
-/// Reads the stages of an aggregation. Source: `reference/mql.md` §8.
+/// Reads the stages of an aggregation.
+///
+/// Source: `reference/mql.md` §8.
 public enum PipelineParser {
     /// The most stages that a pipeline may have.
     public static let maximumStages = 1000

@@ -2,7 +2,9 @@ public import Errors
 
 /// The part about pipelines and expressions. Source: `reference/rules.md` §16.
 extension RestrictedOperators {
-    /// Stages that only system requests may use. The parser refuses some of them for everybody.
+    /// Stages that only system requests may use.
+    ///
+    /// The parser refuses some of them for everybody.
     static let stages: Set<String> = [
         "$collStats", "$currentOp", "$facet", "$geoNear", "$graphLookup", "$indexStats", "$lookup",
         "$merge", "$out", "$unionWith",

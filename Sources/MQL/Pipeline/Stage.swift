@@ -1,6 +1,8 @@
 public import BSON
 
-/// One stage of a pipeline. Source: `reference/mql.md` §8.
+/// One stage of a pipeline.
+///
+/// Source: `reference/mql.md` §8.
 public indirect enum Stage: Sendable {
     /// `{$match: …}`
     case match(Filter)
@@ -75,9 +77,12 @@ extension Stage {
 
 /// What `$group` groups by, and what it computes for each group.
 public struct GroupArguments: Sendable {
+    /// What documents of one group agree in; it becomes their `_id`.
     public var id: AggregationExpression
+    /// What is computed for each group, in the order of the result.
     public var fields: [(name: String, accumulator: Accumulator)]
 
+    /// Made of its parts.
     public init(id: AggregationExpression, fields: [(name: String, accumulator: Accumulator)]) {
         self.id = id
         self.fields = fields
@@ -86,12 +91,14 @@ public struct GroupArguments: Sendable {
 
 /// Which array `$unwind` opens, and how.
 public struct UnwindArguments: Sendable {
+    /// The array, by its path.
     public var path: FieldPath
     /// The dotted path that receives the element's index as a long.
     public var indexField: String?
     /// Whether documents without elements stay.
     public var preservesEmpty: Bool
 
+    /// Made of its parts.
     public init(path: FieldPath, indexField: String? = nil, preservesEmpty: Bool = false) {
         self.path = path
         self.indexField = indexField
@@ -99,15 +106,18 @@ public struct UnwindArguments: Sendable {
     }
 }
 
-/// `{$bucket: {groupBy, boundaries, default, output}}`
+/// How `$bucket` divides documents: `{groupBy, boundaries, default, output}`.
 public struct BucketArguments: Sendable {
+    /// What is compared with the boundaries.
     public var groupBy: AggregationExpression
     /// Ascending constants of one type bracket, at least two.
     public var boundaries: [BSONValue]
     /// The `_id` of the bucket for everything outside; nil makes that an error.
     public var fallback: BSONValue?
+    /// What is computed for each bucket, in the order of the result.
     public var fields: [(name: String, accumulator: Accumulator)]
 
+    /// Made of its parts.
     public init(
         groupBy: AggregationExpression,
         boundaries: [BSONValue],
@@ -121,13 +131,16 @@ public struct BucketArguments: Sendable {
     }
 }
 
-/// `{$bucketAuto: {groupBy, buckets, output}}`
+/// How `$bucketAuto` divides documents: `{groupBy, buckets, output}`.
 public struct BucketAutoArguments: Sendable {
+    /// What the documents are ordered and divided by.
     public var groupBy: AggregationExpression
     /// At most this many buckets, at least 1.
     public var buckets: Int
+    /// What is computed for each bucket, in the order of the result.
     public var fields: [(name: String, accumulator: Accumulator)]
 
+    /// Made of its parts.
     public init(
         groupBy: AggregationExpression,
         buckets: Int,

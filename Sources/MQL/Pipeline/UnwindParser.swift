@@ -3,7 +3,7 @@ import Errors
 
 /// Reads the operand of `$unwind`.
 enum UnwindParser {
-    /// `"$path"` or `{path, includeArrayIndex, preserveNullAndEmptyArrays}`
+    /// Reads `"$path"` or `{path, includeArrayIndex, preserveNullAndEmptyArrays}`.
     ///
     /// - Throws: ``ServiceError`` with server code 15981, 28808 to 28822, or that of a bad path.
     static func parse(_ operand: BSONValue) throws(ServiceError) -> UnwindArguments {

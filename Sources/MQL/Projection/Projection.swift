@@ -1,6 +1,8 @@
 public import BSON
 
-/// Which fields a result shows. Source: `reference/mql.md` §5.
+/// Which fields a result shows.
+///
+/// Source: `reference/mql.md` §5.
 public struct Projection: Sendable {
     /// Whether what is named is kept or dropped.
     public enum Mode: Sendable {
@@ -23,15 +25,23 @@ public struct Projection: Sendable {
         case positional(FieldPath)
     }
 
+    /// What becomes of the fields that are named.
     public let mode: Mode
-    /// Whether `_id` is shown. False when an item computes it.
+    /// Whether `_id` is shown.
+    ///
+    /// False when an item computes it.
     public let includesID: Bool
     /// Everything but a plain `_id`, in the order of the specification.
     public let items: [Item]
     /// The same as a tree by path, for the evaluator.
     let tree: ProjectionNode
 
-    /// - Parameter items: Paths that do not collide.
+    /// Made of its parts.
+    ///
+    /// - Parameters:
+    ///   - mode: What becomes of the fields that are named.
+    ///   - includesID: Whether a plain `_id` is shown.
+    ///   - items: Paths that do not collide.
     public init(mode: Mode, includesID: Bool, items: [Item]) {
         self.mode = mode
         self.includesID = includesID

@@ -1,7 +1,9 @@
 public import BSON
 public import Errors
 
-/// Turns a projection document into a ``Projection``. Source: `reference/mql.md` §5.
+/// Turns a projection document into a ``Projection``.
+///
+/// Source: `reference/mql.md` §5.
 public enum ProjectionParser {
     /// Parses a projection.
     ///
@@ -176,7 +178,7 @@ struct ProjectionBuilder {
         items.append(.elementMatch(path, try parser.elementMatch(.document(condition))))
     }
 
-    /// `"arr.$": 1`
+    /// Reads the positional form, `"arr.$": 1`.
     private mutating func readPositional(
         _ path: FieldPath,
         _ field: BSONDocument.Field

@@ -1,6 +1,8 @@
 public import BSON
 
-/// What an update does to a document. Source: `reference/mql.md` §6.
+/// What an update does to a document.
+///
+/// Source: `reference/mql.md` §6.
 public enum Update: Sendable {
     /// `{$set: …, $inc: …}`: changes in the order in which they apply (lexicographic by path).
     case operators([UpdateChange], arrayFilters: [String: Filter])
@@ -12,15 +14,19 @@ public enum Update: Sendable {
 
 /// One operator on one path.
 public struct UpdateChange: Sendable {
+    /// The place that it changes.
     public let path: UpdatePath
+    /// What happens to the value there.
     public let action: UpdateAction
 
+    /// Made of its parts.
     public init(path: UpdatePath, action: UpdateAction) {
         self.path = path
         self.action = action
     }
 }
 
+/// An update operator with its operand.
 public enum UpdateAction: Sendable {
     case set(BSONValue)
     case unset
@@ -41,11 +47,13 @@ public enum UpdateAction: Sendable {
     case bit([BitOperation])
 }
 
+/// Which type `$currentDate` writes.
 public enum CurrentDateType: Sendable {
     case date
     case timestamp
 }
 
+/// Which end of an array `$pop` cuts: `-1` or `1`.
 public enum PopEnd: Sendable {
     case first
     case last
@@ -53,15 +61,19 @@ public enum PopEnd: Sendable {
 
 /// One operator of `$bit` with its operand, an int or a long.
 public struct BitOperation: Sendable, Hashable {
+    /// How the bits are combined.
     public let bitOperator: BitOperator
+    /// An int or a long.
     public let operand: BSONValue
 
+    /// Made of its parts.
     public init(_ bitOperator: BitOperator, _ operand: BSONValue) {
         self.bitOperator = bitOperator
         self.operand = operand
     }
 }
 
+/// The three operations on bits; the raw value is the key in `$bit`.
 public enum BitOperator: String, Sendable {
     case and
     case or
@@ -70,11 +82,16 @@ public enum BitOperator: String, Sendable {
 
 /// `$push` with its modifiers.
 public struct PushArguments: Sendable {
+    /// `$each`: what is added, in order.
     public var elements: [BSONValue]
+    /// `$position`: the index of the first one added, from the end when negative; nil appends.
     public var position: Int?
+    /// `$slice`: how many elements stay, the last ones when negative; nil keeps all.
     public var slice: Int?
+    /// `$sort`: the order of the whole array, made before it is cut.
     public var sort: PushSort?
 
+    /// Made of its parts.
     public init(elements: [BSONValue], position: Int? = nil, slice: Int? = nil, sort: PushSort? = nil) {
         self.elements = elements
         self.position = position
@@ -83,6 +100,7 @@ public struct PushArguments: Sendable {
     }
 }
 
+/// What `$push` orders an array by.
 public enum PushSort: Sendable {
     /// `$sort: 1`: by the elements themselves.
     case value(ascending: Bool)

@@ -32,8 +32,9 @@ struct UpdateConflicts {
 
 /// The order in which changes apply, and so the order in which new fields appear.
 enum UpdateOrder {
-    /// Lexicographic by path; components that are numbers by their value. A rename counts where it
-    /// writes.
+    /// Lexicographic by path; components that are numbers by their value.
+    ///
+    /// A rename counts where it writes.
     static func sorted(_ changes: [UpdateChange]) -> [UpdateChange] {
         changes.enumerated()
             .map { (place: $0.offset, path: target(of: $0.element), change: $0.element) }

@@ -140,7 +140,7 @@ struct UpdateOperatorParser {
         }
     }
 
-    /// `5` or `{$each: [5, 6]}`
+    /// The values of `$addToSet`, from `5` or `{$each: [5, 6]}`.
     private func setElements(_ value: BSONValue) throws(ServiceError) -> [BSONValue] {
         guard case .document(let document) = value, document.firstKey == "$each",
             let operand = document["$each"]

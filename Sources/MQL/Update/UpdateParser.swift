@@ -1,7 +1,9 @@
 public import BSON
 public import Errors
 
-/// Turns an update document or pipeline into an ``Update``. Source: `reference/mql.md` §6.
+/// Turns an update document or pipeline into an ``Update``.
+///
+/// Source: `reference/mql.md` §6.
 public enum UpdateParser {
     /// Parses an update.
     ///
@@ -9,6 +11,7 @@ public enum UpdateParser {
     ///   - value: A document of operators, a document without operators (a replacement) or an array of stages.
     ///   - arrayFilters: Conditions for the `$[id]` of paths.
     ///   - multi: Whether the update is for many documents; a replacement is not.
+    /// - Returns: The update, with the paths of its operators checked against each other.
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault.
     public static func parse(
         _ value: BSONValue,

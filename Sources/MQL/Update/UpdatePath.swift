@@ -14,8 +14,10 @@ public struct UpdatePath: Sendable, Hashable {
         case filtered(String)
     }
 
+    /// The parts, outermost first.
     public let components: [Component]
 
+    /// Made of its parts.
     public init(components: [Component]) {
         self.components = components
     }

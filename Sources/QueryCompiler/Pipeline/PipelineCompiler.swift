@@ -17,11 +17,15 @@ public struct AggregateStatement: Sendable {
 
     /// A counting field of `$group`, and what each document counts.
     public struct GroupField: Sendable {
+        /// Its key in the result.
         public let name: String
+        /// What one document adds, such as the `1` of `{$sum: 1}`.
         public let weight: BSONValue
     }
 
+    /// The part for PostgreSQL.
     public let statement: SQLFragment
+    /// What its rows mean.
     public let rows: Rows
     /// Whether every row satisfies the rules; otherwise ask the plan.
     public let decidesMatch: Bool
@@ -35,7 +39,10 @@ extension QueryCompiler {
     /// Rules come first: the pipeline sees only what its caller may read. Where they hide fields, stages cannot be
     /// pushed below them.
     ///
-    /// - Parameter pushesDown: Whether stages may be SQL's at all; without, the statement reads the documents.
+    /// - Parameters:
+    ///   - pipeline: All stages, as the caller wrote them.
+    ///   - pushesDown: Whether stages may be SQL's at all; without, the statement reads the documents.
+    /// - Returns: A statement, and the stages that it does not cover.
     public func aggregate(_ pipeline: Pipeline, pushesDown: Bool = true) -> AggregateStatement {
         var prefix = PipelinePrefix(
             condition: .all([plan.queryFilter, plan.readFilter].map(filters.compile))
@@ -172,7 +179,13 @@ private struct PipelinePrefix {
         condition.isExact = condition.isExact && isExact
     }
 
-    /// - Parameter ordered: Whether the rows come in natural order where no stage sorts; a cut needs it, too.
+    /// The statement for what was taken so far.
+    ///
+    /// - Parameters:
+    ///   - columns: What a row has.
+    ///   - table: The collection's table.
+    ///   - ordered: Whether the rows come in natural order where no stage sorts; a cut needs it, too.
+    /// - Returns: A `SELECT` with its conditions, order and cut.
     func select(_ columns: SQLFragment, from table: SQLIdentifier, ordered: Bool = false) -> SQLFragment {
         let order = order ?? (ordered || isCut ? SortCompiler.natural : nil)
         var result: SQLFragment =

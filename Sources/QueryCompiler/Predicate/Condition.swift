@@ -37,7 +37,9 @@ struct Condition {
         return result
     }
 
-    /// One of them holds. An alternative without terms makes the whole say nothing.
+    /// One of them holds.
+    ///
+    /// An alternative without terms makes the whole say nothing.
     static func any(_ conditions: [Condition], on document: SQLFragment) -> Condition {
         guard !conditions.isEmpty else { return .never }
         let isExact = conditions.allSatisfy(\.isExact)
@@ -76,8 +78,9 @@ struct Condition {
         return texts.count == 1 ? texts[0] : texts.map { "(\($0))" }.joined(separator: " && ")
     }
 
-    /// The SQL text, nil when there is no condition. All path terms travel in one bind, so that the
-    /// statement's text does not depend on them.
+    /// The SQL text, nil when there is no condition.
+    ///
+    /// All path terms travel in one bind, so that the statement's text does not depend on them.
     func fragment(on document: SQLFragment) -> SQLFragment? {
         var paths: [String] = []
         var fragments: [SQLFragment] = []

@@ -2,7 +2,9 @@ import BSON
 import MQL
 import SQL
 
-/// Tests on `_id`, by its typed key: the primary key. An `_id` is never an array, so one value decides.
+/// Tests on `_id`, by its typed key: the primary key.
+///
+/// An `_id` is never an array, so one value decides.
 enum IdentifierCompiler {
     /// Longest string whose key is sure to sort exactly; the keys of longer ones end in a digest.
     private static let exactBytes = 1_000

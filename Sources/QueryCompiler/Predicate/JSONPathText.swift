@@ -1,6 +1,8 @@
 import BSON
 
-/// Texts of the SQL/JSON path language. They travel as binds; escaping keeps them what they are meant to be.
+/// Texts of the SQL/JSON path language.
+///
+/// They travel as binds; escaping keeps them what they are meant to be.
 enum JSONPathText {
     /// A string literal: `"a\"b"`.
     static func string(_ text: String) -> String {

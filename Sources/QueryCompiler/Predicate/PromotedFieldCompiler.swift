@@ -9,7 +9,12 @@ import SQL
 struct PromotedFieldCompiler {
     let field: PromotedField
 
-    /// - Parameter general: The same test on the document; decides for the values beside the typed column.
+    /// Compiles one test on the field.
+    ///
+    /// - Parameters:
+    ///   - test: The test, on the whole path.
+    ///   - general: The same test on the document; decides for the values beside the typed column.
+    ///   - document: The expression that gives the document.
     /// - Returns: nil when the column does not help.
     func compile(_ test: FieldTest, general: Condition, on document: SQLFragment) -> Condition? {
         switch test {

@@ -30,12 +30,15 @@ enum SortCompiler {
         return .joined(keys, separator: ", ")
     }
 
-    /// The order of documents that nobody sorts: by `_id`, which for the ids that drivers make is the order of
-    /// insertion. A heap has none that lasts: an update moves its row.
+    /// The order of documents that nobody sorts: by `_id`, which for the ids that drivers make is the order
+    /// of insertion.
+    ///
+    /// A heap has none that lasts: an update moves its row.
     static let natural: SQLFragment = "_id ASC"
 }
 
 /// The SQLSTATE with which `tidegate.sort_key` says that only the gateway can order a value.
 public enum SortFailure {
+    /// A code that PostgreSQL itself never raises.
     public static let sqlState = "TG001"
 }

@@ -6,8 +6,10 @@ public struct NewRow: Sendable {
     public let key: String
     /// The stored form.
     public let document: [UInt8]
+    /// The order of its keys, by its id in `tidegate.shapes`; 0 names none.
     public let shape: Int32
 
+    /// Made of its parts.
     public init(key: String, document: [UInt8], shape: Int32) {
         self.key = key
         self.document = document

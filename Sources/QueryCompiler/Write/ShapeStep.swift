@@ -25,6 +25,7 @@ struct ShapeStep {
 public struct UpdateSteps {
     /// A step that a document makes the update take.
     public struct Step {
+        /// Its name in `tidegate.shape_steps`.
         public let text: String
         private let path: [String]
         private let value: BSONValue
@@ -46,7 +47,11 @@ public struct UpdateSteps {
 
     private let steps: [ShapeStep]
 
-    /// - Parameter now: Milliseconds since 1970, as for the statement.
+    /// The steps that an update can take.
+    ///
+    /// - Parameters:
+    ///   - update: The update; one that SQL does not take has no steps.
+    ///   - now: Milliseconds since 1970, as for the statement.
     public init(_ update: Update, now: Int64) {
         steps = UpdateCompiler(now: now).compile(update)?.shapeSteps ?? []
     }

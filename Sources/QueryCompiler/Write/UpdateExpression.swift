@@ -35,7 +35,7 @@ struct UpdateExpression {
         }
     }
 
-    /// `{$set: {path: value}}`
+    /// Adds `{$set: {path: value}}`; false when the value cannot be stored as it is.
     mutating func set(_ value: BSONValue, at path: [String]) -> Bool {
         guard let bytes = StoredText.bytes(value) else { return false }
         requireParents(of: path)
@@ -54,7 +54,7 @@ struct UpdateExpression {
         return true
     }
 
-    /// `{$unset: {path: …}}`
+    /// Adds `{$unset: {path: …}}`.
     mutating func unset(_ path: [String]) {
         allowMissingParents(of: path)
         remove(path, touching: path)
@@ -133,8 +133,9 @@ struct UpdateExpression {
             "CASE WHEN shape = 0 OR (\(.joined(keepsOrder, separator: " AND "))) THEN shape ELSE \(next) END"
     }
 
-    /// Whether the update changed anything, given the old and the new document. Texts are compared, because
-    /// `5` and `5.0` are equal as jsonb.
+    /// Whether the update changed anything, given the old and the new document.
+    ///
+    /// Texts are compared, because `5` and `5.0` are equal as jsonb.
     func changed(from old: SQLFragment, to new: SQLFragment) -> SQLFragment {
         let tests: [SQLFragment] = touched.map { path in
             path.count == 1

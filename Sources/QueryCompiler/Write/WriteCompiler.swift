@@ -7,9 +7,11 @@ public struct UpdateStatement: Sendable {
     /// For a write by `_id`, a lighter statement to try first: one row changed means that all is done; none says
     /// nothing, and nothing was written.
     public let direct: SQLFragment?
-    /// One row: `matched`, `undecided` (documents the gateway has to compute), `denied`, `written`. Nothing is
-    /// written unless `undecided` and `denied` are zero.
+    /// One row: `matched`, `undecided` (documents the gateway has to compute), `denied`, `written`.
+    ///
+    /// Nothing is written unless `undecided` and `denied` are zero.
     public let statement: SQLFragment
+    /// Whether it is about one `_id`, so that one plan serves all values.
     public let isPointWrite: Bool
 }
 
@@ -17,8 +19,11 @@ public struct UpdateStatement: Sendable {
 public struct DeleteStatement: Sendable {
     /// As ``UpdateStatement/direct``.
     public let direct: SQLFragment?
-    /// One row: `matched`, `denied`, `written`. Nothing is deleted unless `denied` is zero.
+    /// One row: `matched`, `denied`, `written`.
+    ///
+    /// Nothing is deleted unless `denied` is zero.
     public let statement: SQLFragment
+    /// As ``UpdateStatement/isPointWrite``.
     public let isPointWrite: Bool
 }
 
@@ -26,11 +31,13 @@ extension QueryCompiler {
     /// Beyond this a new document is the gateway's, which knows the limit of 16 MiB exactly.
     private static let documentBytes = 8_000_000
 
-    /// nil: candidates have to be read, changed by the gateway and compared-and-swapped.
+    /// Compiles an update, as far as SQL can decide and compute all of it.
     ///
     /// - Parameters:
+    ///   - arguments: Filter and update; an upsert's insertion is the caller's.
     ///   - many: Whether all matching documents are changed, or one.
     ///   - now: Milliseconds since 1970.
+    /// - Returns: nil when candidates have to be read, changed by the gateway and compared-and-swapped.
     public func update(_ arguments: UpdateArguments, many: Bool, now: Int64) -> UpdateStatement? {
         let condition = writeCondition(arguments.filter)
         guard condition.isExact,

@@ -21,7 +21,10 @@ struct ServerProcess: Sendable {
         var https: Int?
     }
 
+    /// Serves until a signal ends it.
+    ///
     /// - Parameter onReady: Called once, when every door listens.
+    /// - Throws: What kept a door from opening, or ended one.
     func run(onReady: @escaping @Sendable (Ports) async -> Void) async throws {
         let doors = OpenDoors(wantsHTTPS: certificates != nil, onReady: onReady)
         let responder = composition.gateway.responder()

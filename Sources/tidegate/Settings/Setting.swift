@@ -13,7 +13,9 @@ struct Setting: Sendable {
         "TIDEGATE_" + name.uppercased().replacing("-", with: "_")
     }
 
-    /// Every setting there is. A test compares this list with the flags and the README.
+    /// Every setting there is.
+    ///
+    /// A test compares this list with the flags and the README.
     static let all: [Setting] = [
         databaseURL, host, port, httpsHost, httpsPort, tlsCertificate, tlsKey, publicURL, insertStatus,
         maxBodyBytes, bodyTimeout, requestTimeout, trustedProxies, poolSize, logLevel,
