@@ -173,7 +173,11 @@ let package = Package(
         ),
         tests(
             "ConformanceTests",
-            ["HTTPGateway", "tidegate", "MQL", "QueryCompiler", "Rules", "Schemas", "BSON", "Errors"]
+            [
+                "HTTPGateway", "tidegate", "Services", "Postgres", "MQL", "QueryCompiler", "Rules", "Schemas",
+                "BSON", "Observability", "Errors", product("Hummingbird", "hummingbird"),
+                product("ArgumentParser", "swift-argument-parser"),
+            ]
         ),
         tests("IntegrationTests", ["BSON", "Errors", "tidegate", product("Crypto", "swift-crypto")]),
     ],

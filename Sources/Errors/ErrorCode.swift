@@ -12,9 +12,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case invalidPassword = "InvalidPassword"
     case userDisabled = "UserDisabled"
     case userNotFound = "UserNotFound"
-    case userAlreadyConfirmed = "UserAlreadyConfirmed"
     case accountNameInUse = "AccountNameInUse"
-    case userpassTokenInvalid = "UserpassTokenInvalid"
     case restrictedHost = "RestrictedHost"
     case domainNotAllowed = "DomainNotAllowed"
     case incomingWebhookAuthFailed = "IncomingWebhookAuthFailed"
@@ -24,17 +22,14 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case badRequest = "BadRequest"
     case invalidParameter = "InvalidParameter"
     case missingParameter = "MissingParameter"
-    case argumentsNotAllowed = "ArgumentsNotAllowed"
     case readSizeLimitExceeded = "ReadSizeLimitExceeded"
 
     // Authorize
     case noMatchingRuleFound = "NoMatchingRuleFound"
-    case notCallable = "NotCallable"
 
     // Plan and write
     case schemaValidationFailedWrite = "SchemaValidationFailedWrite"
     case serviceNotFound = "ServiceNotFound"
-    case serviceCommandNotFound = "ServiceCommandNotFound"
     case appNotFound = "AppNotFound"
     case endpointNotFound = "EndpointNotFound"
 

@@ -16,13 +16,12 @@ extension ErrorCode {
         case .authProviderNotFound, .userNotFound, .appNotFound, .endpointNotFound, .functionNotFound:
             .notFound
         case .accountNameInUse: .conflict
-        case .restrictedHost, .domainNotAllowed, .noMatchingRuleFound, .notCallable: .forbidden
+        case .restrictedHost, .domainNotAllowed, .noMatchingRuleFound: .forbidden
         case .tooManyRequests: .tooManyRequests
         case .readSizeLimitExceeded: .contentTooLarge
-        case .badRequest, .invalidParameter, .missingParameter, .argumentsNotAllowed, .mongoDBError,
-            .schemaValidationFailedWrite, .serviceNotFound, .serviceCommandNotFound,
-            .executionTimeLimitExceeded, .functionExecutionError, .userAlreadyConfirmed,
-            .userpassTokenInvalid:
+        case .badRequest, .invalidParameter, .missingParameter, .mongoDBError,
+            .schemaValidationFailedWrite, .serviceNotFound,
+            .executionTimeLimitExceeded, .functionExecutionError:
             .badRequest
         case .maintenanceInProgress: .serviceUnavailable
         case .internalServerError, .invalidAppDefinition, .invalidSetting, .migrationDrift:

@@ -43,6 +43,16 @@ public struct HTTPGateway: Sendable {
 
     /// Everything that the gateway answers, as one responder for any number of servers.
     public func responder() -> some HTTPResponder<GatewayContext> {
+        GatewayResponder(
+            inner: router().buildResponder(),
+            apps: apps,
+            requestIDs: requestIDs,
+            observer: observer
+        )
+    }
+
+    /// The list of all routes.
+    func router() -> Router<GatewayContext> {
         let router = Router(context: GatewayContext.self)
         DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings).add(to: router)
         LocationRoutes(apps: apps, settings: settings).add(to: router)
@@ -50,11 +60,6 @@ public struct HTTPGateway: Sendable {
         SessionRoutes(accounts: accounts).add(to: router)
         DocumentRoutes().add(to: router)
         HealthRoutes(check: health).add(to: router)
-        return GatewayResponder(
-            inner: router.buildResponder(),
-            apps: apps,
-            requestIDs: requestIDs,
-            observer: observer
-        )
+        return router
     }
 }

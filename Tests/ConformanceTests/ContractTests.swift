@@ -1,0 +1,135 @@
+import ArgumentParser
+import BSON
+import Errors
+import Foundation
+import Hummingbird
+import MQL
+import Observability
+import Postgres
+import Services
+import TestSupport
+import Testing
+
+@testable import HTTPGateway
+@testable import tidegate
+
+/// Routes, codes and settings are one set in code, in `openapi/` and in the README.
+@Suite("The contract")
+struct ContractTests {
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: RunningServer.packageRoot.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// `METHOD path` of an OpenAPI document, with parameters as `{}`.
+    private static func documentedRoutes(_ file: String) throws -> Set<String> {
+        var routes: Set<String> = []
+        var path: String?
+        for line in try text("openapi/\(file)").split(separator: "\n") {
+            if line.hasPrefix("components:") { break }
+            if line.hasPrefix("  /"), line.hasSuffix(":") {
+                path = String(line.dropFirst(2).dropLast())
+            } else if let path, ["    get:", "    post:", "    put:", "    delete:"].contains(String(line)) {
+                routes.insert("\(line.dropFirst(4).dropLast().uppercased()) \(anonymous(path))")
+            }
+        }
+        return routes
+    }
+
+    /// `/app/{appId}/…` and `/app/:appID/…` are one route.
+    private static func anonymous(_ path: String) -> String {
+        path.split(separator: "/").map { part in
+            part.hasPrefix("{") || part.hasPrefix(":") ? "{}" : String(part)
+        }.joined(separator: "/")
+    }
+
+    /// A gateway that is never called: its database is not connected to.
+    private static func gateway() -> HTTPGateway {
+        let database = Database(settings: PostgresSettings(connectionString: "host=/nowhere"))
+        let apps = AppRegistry(database: database)
+        let ids = ObjectIDGenerator(processUnique: 1, counter: 1)
+        let data = DataService(
+            database: database,
+            catalog: CollectionCatalog(database: database),
+            ids: ids,
+            now: { 0 }
+        )
+        let accounts = AccountService(
+            database: database,
+            apps: { _ in nil },
+            ids: ids,
+            fetchKeys: { _ in [] },
+            now: { 0 }
+        )
+        return HTTPGateway(
+            apps: apps,
+            accounts: accounts,
+            data: data,
+            settings: GatewaySettings(),
+            observer: Observer { _ in },
+            requestIDs: ids,
+            health: { false }
+        )
+    }
+
+    @Test("names every route that is served, and no other")
+    func routes() throws {
+        var documented = try Self.documentedRoutes("data-api.yaml")
+        documented.formUnion(try Self.documentedRoutes("client-api.yaml"))
+        var served: Set<String> = []
+        for route in Self.gateway().router().routes {
+            let path = Self.anonymous(route.path.description)
+            // One route serves all actions, and one would serve all providers' registrations.
+            if path.hasSuffix("/action/{}") {
+                for action in OperationParser.actions { served.insert("POST \(path.dropLast(2))\(action)") }
+            } else if path.hasSuffix("/{}/register") {
+                served.insert("POST " + path.replacingOccurrences(of: "{}/register", with: "local-userpass/register"))
+            } else {
+                served.insert("\(route.method.rawValue) \(path)")
+            }
+        }
+        #expect(documented.subtracting(served) == [], "documented, and not served")
+        #expect(served.subtracting(documented) == [], "served, and not documented")
+    }
+
+    @Test("names every error code that can reach a caller")
+    func codes() throws {
+        var documented: Set<String> = []
+        for file in ["data-api.yaml", "client-api.yaml"] {
+            let section = try Self.text("openapi/\(file)").components(separatedBy: "    ErrorCode:\n")[1]
+            for line in section.split(separator: "\n") where line.hasPrefix("        - ") {
+                documented.insert(String(line.dropFirst(10)))
+            }
+        }
+        let inside: Set<ErrorCode> = [.invalidAppDefinition, .invalidSetting, .migrationDrift]
+        let bare: Set<ErrorCode> = [.appNotFound, .endpointNotFound]
+        let known = Set(ErrorCode.allCases.filter { !inside.contains($0) && !bare.contains($0) }.map(\.rawValue))
+        #expect(documented.subtracting(known) == [], "documented, and not known")
+        #expect(known.subtracting(documented) == [], "known, and not documented")
+    }
+
+    @Test("documents every setting, as a flag and in the README")
+    func settings() throws {
+        let readme = try Self.text("README.md")
+        let flags = ServerOptions.helpMessage(columns: 200)
+        for setting in Setting.all {
+            #expect(flags.contains("--\(setting.name) "), "\(setting.name) has no flag")
+            #expect(readme.contains("| `--\(setting.name)` | `\(setting.environmentName)` |"), "\(setting.name)")
+            if let value = setting.defaultValue, !value.isEmpty {
+                #expect(readme.contains("`\(setting.environmentName)` | `\(value)` |"), "\(setting.name)")
+            }
+        }
+        let rows = readme.split(separator: "\n").filter { $0.hasPrefix("| `--") && $0.contains("TIDEGATE_") }
+        #expect(rows.count == Setting.all.count)
+    }
+
+    @Test("lets no text but a literal become SQL")
+    func sqlText() throws {
+        let sources = RunningServer.packageRoot.appendingPathComponent("Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        for case let file as URL in files where file.pathExtension == "swift" {
+            guard !file.path.hasSuffix("SQL/SQLFragment.swift") else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(!text.contains("SQLFragment(stringLiteral:"), "\(file.path)")
+        }
+    }
+}
