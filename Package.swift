@@ -30,6 +30,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
@@ -106,7 +107,7 @@ let package = Package(
                 product("HummingbirdTLS", "hummingbird"),
                 product("HummingbirdHTTP2", "hummingbird"),
                 product("NIOCore", "swift-nio"),
-                product("NIOSSL", "swift-nio-ssl"),
+                product("NIOHTTPTypes", "swift-nio-extras"),
                 product("HTTPTypes", "swift-http-types"),
                 product("Logging", "swift-log"),
             ]

@@ -4,7 +4,11 @@ import TestSupport
 /// One server for all suites of this target: they use different collections or documents.
 enum SharedServer {
     private static let task = Task {
-        try await RunningServer.start(app: TestApp.files, name: "integration")
+        try await RunningServer.start(
+            app: TestApp.files,
+            name: "integration",
+            arguments: ["--body-timeout", "5"]
+        )
     }
 
     static func caller() async throws -> APICaller {

@@ -28,7 +28,7 @@ struct ClientAPIBody {
 
     /// An empty body reads as an empty document, whatever its content type says.
     init(_ request: Request, settings: GatewaySettings) async throws(ServiceError) {
-        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes, timeout: settings.bodyTimeout)
+        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes)
         let bytes = try await reader.read(request)
         guard !bytes.isEmpty else {
             document = BSONDocument()

@@ -36,7 +36,7 @@ struct DataAPIRoutes {
             configured: api.returnType == .extendedJSON ? .ejson : .json
         )
         let deadline = ContinuousClock.now + settings.requestTimeout
-        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes, timeout: settings.bodyTimeout)
+        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes)
         let bytes = try await reader.read(request)
         let admission = DataAPIAdmission(app: app)
         try Self.validate(request, bytes, api, admission)

@@ -28,11 +28,12 @@ struct ServerProcess: Sendable {
     func run(onReady: @escaping @Sendable (Ports) async -> Void) async throws {
         let doors = OpenDoors(wantsHTTPS: certificates != nil, onReady: onReady)
         let responder = composition.gateway.responder()
+        let http1 = http1
         var services: [any Service] = composition.followers
         services.append(
             Application(
                 responder: responder,
-                server: .http1(configuration: .init(idleTimeout: .seconds(75))),
+                server: .http1(configuration: http1),
                 configuration: configuration(host: settings.host, port: settings.port),
                 onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
                 logger: logger
@@ -41,7 +42,7 @@ struct ServerProcess: Sendable {
         if let certificates {
             let server = try HTTPServerBuilder.http2Upgrade(
                 tlsConfiguration: certificates.configuration(),
-                configuration: .init(idleTimeout: .seconds(75))
+                configuration: .init(idleTimeout: .seconds(75), streamConfiguration: http1)
             )
             services.append(
                 Application(
@@ -62,6 +63,15 @@ struct ServerProcess: Sendable {
         )
         group.maximumGracefulShutdownDuration = .seconds(15)
         try await ServiceGroup(configuration: group).run()
+    }
+
+    /// A connection of HTTP/1.1, or a stream of HTTP/2.
+    private var http1: HTTP1Channel.Configuration {
+        let timeout = TimeAmount(settings.gateway.bodyTimeout)
+        return HTTP1Channel.Configuration(
+            additionalChannelHandlers: [SlowBodyHandler(timeout: timeout)],
+            idleTimeout: .seconds(75)
+        )
     }
 
     private func configuration(host: String, port: Int) -> ApplicationConfiguration {

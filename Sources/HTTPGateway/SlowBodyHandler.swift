@@ -1,0 +1,61 @@
+public import NIOCore
+public import NIOHTTPTypes
+
+/// Ends the wait for a body that does not come: one per connection, before the requests are handled.
+///
+/// When the time is up the request ends where it is, so that its reader finds it cut short and refuses it;
+/// what still arrives is dropped, and the connection closes with the answer.
+public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    public typealias InboundIn = HTTPRequestPart
+    public typealias InboundOut = HTTPRequestPart
+    public typealias OutboundIn = HTTPResponsePart
+    public typealias OutboundOut = HTTPResponsePart
+
+    private let timeout: TimeAmount
+    private var timer: Scheduled<Void>?
+    private var gaveUp = false
+
+    /// - Parameter timeout: How long a body may take, from the head on.
+    public init(timeout: TimeAmount) {
+        self.timeout = timeout
+    }
+
+    /// Begins to wait at a head and stops at an end.
+    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if gaveUp { return }
+        switch unwrapInboundIn(data) {
+        case .head:
+            let loop = context.eventLoop.assumeIsolated()
+            timer = loop.scheduleTask(in: timeout) { self.giveUp(context) }
+        case .end:
+            timer?.cancel()
+            timer = nil
+        case .body: break
+        }
+        context.fireChannelRead(data)
+    }
+
+    private func giveUp(_ context: ChannelHandlerContext) {
+        guard timer != nil else { return }
+        timer = nil
+        gaveUp = true
+        context.fireChannelRead(wrapInboundOut(.end(nil)))
+        context.fireChannelReadComplete()
+    }
+
+    /// Closes after the answer to a request that was given up.
+    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard gaveUp, case .end = unwrapOutboundIn(data) else {
+            context.write(data, promise: promise)
+            return
+        }
+        context.writeAndFlush(data, promise: promise)
+        context.close(promise: nil)
+    }
+
+    /// Lets nothing hang on to a connection that is gone.
+    public func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+    }
+}
