@@ -1,7 +1,7 @@
 import Accounts
 import BSON
 import Errors
-import Glibc
+import Foundation
 import HTTPGateway
 import Logging
 import Observability
@@ -80,9 +80,7 @@ struct Composition: Sendable {
 
     /// Milliseconds since 1970.
     @Sendable static func milliseconds() -> Int64 {
-        var moment = timespec()
-        clock_gettime(CLOCK_REALTIME, &moment)
-        return Int64(moment.tv_sec) * 1000 + Int64(moment.tv_nsec) / 1_000_000
+        Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
     }
 }
 
