@@ -6,9 +6,13 @@ public import NIOHTTPTypes
 /// When the time is up the request ends where it is, so that its reader finds it cut short and refuses it;
 /// what still arrives is dropped, and the connection closes with the answer.
 public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    /// What arrives: heads, bodies, ends.
     public typealias InboundIn = HTTPRequestPart
+    /// What goes on to the request's handler.
     public typealias InboundOut = HTTPRequestPart
+    /// What the answer consists of.
     public typealias OutboundIn = HTTPResponsePart
+    /// What goes on to the socket.
     public typealias OutboundOut = HTTPResponsePart
 
     private let timeout: TimeAmount
