@@ -27,7 +27,7 @@ extension Observation {
         case .slowStatement(let sql, let duration):
             logger.warning(
                 "slow statement",
-                metadata: ["sql": .string(sql), "ms": .milliseconds(duration)]
+                metadata: ["sql": .statement(sql), "ms": .milliseconds(duration)]
             )
         case .unmappedSQLState(let state, let message):
             logger.error(
@@ -57,7 +57,7 @@ extension Observation {
                 ]
             )
         case .statementCancelled(let sql):
-            logger.info("statement cancelled", metadata: ["sql": .string(sql)])
+            logger.info("statement cancelled", metadata: ["sql": .statement(sql)])
         case .databaseNotice(let text):
             logger.debug("database notice", metadata: ["message": .string(text)])
         case .migrationApplied(let number, let name, let duration):
@@ -82,6 +82,12 @@ extension Observation {
 }
 
 extension Logger.MetadataValue {
+    /// A statement's text; a caller's large filter makes a large one, of which the beginning says enough.
+    fileprivate static func statement(_ sql: String) -> Self {
+        let shown = sql.utf8.prefix(2000)
+        return .string(shown.count < sql.utf8.count ? "\(String(decoding: shown, as: UTF8.self))…" : sql)
+    }
+
     /// A duration as milliseconds with three decimals at most.
     fileprivate static func milliseconds(_ duration: Duration) -> Self {
         let microseconds = duration / .microseconds(1)
