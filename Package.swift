@@ -46,7 +46,7 @@ let package = Package(
     targets: [
         // Languages
         room("Errors"),
-        room("BSON", ["Errors"]),
+        room("BSON", ["Errors", product("Crypto", "swift-crypto")]),
         room("SQL", ["Errors"]),
         .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
         room("MQL", ["BSON", "CPCRE2", "Errors"]),

@@ -1,3 +1,4 @@
+import Crypto
 public import Errors
 
 /// The text of an `_id`: equal exactly when the ids are equal in BSON, sorted as BSON sorts them.
@@ -87,7 +88,7 @@ public enum TypedKey {
         while cut > 0, bytes[cut] & 0xC0 == 0x80 { cut -= 1 }
         var key = Array(bytes[..<cut])
         while key.count < prefixBytes { key.append(UInt8(ascii: "#")) }
-        for byte in SHA256.digest(bytes) { JSONText.appendHexadecimal(byte, to: &key) }
+        for byte in SHA256.hash(data: bytes) { JSONText.appendHexadecimal(byte, to: &key) }
         return key
     }
 }
