@@ -39,15 +39,23 @@ public enum RestrictedOperators {
         case .and(let members), .or(let members), .nor(let members):
             for member in members { try check(filter: member, options: options) }
         case .field(_, let test): try check(test, options)
-        case .expression: if !options.allowsExpr { throw refusal(of: "$expr") }
+        case .expression(let expression):
+            if !options.allowsExpr { throw refusal(of: "$expr") }
+            try check(expression: expression)
         }
     }
 
-    /// Checks the conditions inside an update: array filters and `$pull`.
+    /// Checks what an update asks and computes: array filters, `$pull`, pipelines.
     ///
     /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the operator.
     public static func check(update: Update, options: Options = Options()) throws(ServiceError) {
-        guard case .operators(let changes, let arrayFilters) = update else { return }
+        let changes: [UpdateChange]
+        let arrayFilters: [String: Filter]
+        switch update {
+        case .operators(let stated, let filters): (changes, arrayFilters) = (stated, filters)
+        case .pipeline(let pipeline): return try check(pipeline: pipeline)
+        case .replacement: return
+        }
         for filter in arrayFilters.values { try check(filter: filter, options: options) }
         for change in changes {
             guard case .pull(let condition) = change.action else { continue }
@@ -59,12 +67,16 @@ public enum RestrictedOperators {
         }
     }
 
-    /// Checks the conditions inside a projection: `$elemMatch`.
+    /// Checks what a projection asks and computes: `$elemMatch`, computed fields.
     ///
     /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the operator.
     public static func check(projection: Projection, options: Options = Options()) throws(ServiceError) {
         for item in projection.items {
-            if case .elementMatch(_, let match) = item { try check(match, options) }
+            switch item {
+            case .elementMatch(_, let match): try check(match, options)
+            case .computed(_, let expression): try check(expression: expression)
+            case .path, .slice, .positional: break
+            }
         }
     }
 

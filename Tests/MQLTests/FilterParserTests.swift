@@ -133,4 +133,23 @@ struct RestrictedOperatorTests {
         )
         #expect(throws: ServiceError.self) { try RestrictedOperators.check(update: update) }
     }
+
+    @Test("looks into every expression: of filters, of update pipelines, of projections")
+    func expressions() throws {
+        let subset = "{$setIsSubset:['$a',['x']]}"
+        let filter = try MQLText.filter("{$or:[{b:1},{$expr:\(subset)}]}".json)
+        let update = try UpdateParser.parse(MQLText.value("[{$set:{c:\(subset)}}]".json), multi: false)
+        let projection = try #require(
+            try ProjectionParser.parse(MQLText.document("{c:\(subset)}".json), inPipeline: false)
+        )
+        let checks: [() throws -> Void] = [
+            { try RestrictedOperators.check(filter: filter) },
+            { try RestrictedOperators.check(update: update) },
+            { try RestrictedOperators.check(projection: projection) },
+        ]
+        for check in checks {
+            let error = #expect(throws: ServiceError.self) { try check() }
+            #expect(error?.message == "operator '$setIsSubset' is not available to application users")
+        }
+    }
 }

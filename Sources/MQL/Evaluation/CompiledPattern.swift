@@ -105,8 +105,8 @@ final class CompiledPattern: @unchecked Sendable {
         return (0..<pairs).map { pair in
             let lower = offsets[2 * pair]
             let upper = offsets[2 * pair + 1]
-            // An unset group is marked by the largest value; \K can put a start behind its end.
-            guard lower <= upper, upper <= text.utf8.count else { return nil }
+            // An unset group is marked by -1; \K can put a start behind its end.
+            guard lower >= 0, lower <= upper, upper <= text.utf8.count else { return nil }
             return Int(lower)..<Int(upper)
         }
     }

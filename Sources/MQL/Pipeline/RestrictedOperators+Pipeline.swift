@@ -21,11 +21,7 @@ extension RestrictedOperators {
             if stages.contains(stage.name) { throw refusal(of: stage.name) }
             switch stage {
             case .match(let filter): try check(filter: filter, options: options)
-            case .project(let projection):
-                try check(projection: projection, options: options)
-                for case .computed(_, let expression) in projection.items {
-                    try check(expression: expression)
-                }
+            case .project(let projection): try check(projection: projection, options: options)
             case .addFields(let assignments):
                 for assignment in assignments { try check(expression: assignment.expression) }
             case .group(let arguments):

@@ -141,11 +141,7 @@ struct ActionTests {
         let plain = try await api.act("findOne", "Open", #""filter":{"_id":"\#(id)"}"#, as: user.bearer)
         #expect(
             plain.text
-                == #"{"document":{"_id":"\#(id)","d":10,"i":10,"l":10,"m":"9823.1297","s":"x","b":{"Subtype":5,"Data":"46d989eaf0bde5258029534bc2dc2089"},"t":"2022-01-12T02:33:23.067Z","n":null,"o":"5d505646cf6d4fe581014ab2","r":{"Pattern":"^H","Options":"i"},"ts":{"T":1565545664,"I":1},"min":{},"max":{},"inf":null,"nan":null,"z":-0}}"#
-                .replacingOccurrences(
-                    of: #""z":-0"#,
-                    with: plain.text.contains(#""z":-0"#) ? #""z":-0"# : #""z":0"#
-                )
+                == #"{"document":{"_id":"\#(id)","d":10,"i":10,"l":10,"m":"9823.1297","s":"x","b":{"Subtype":5,"Data":"46d989eaf0bde5258029534bc2dc2089"},"t":"2022-01-12T02:33:23.067Z","n":null,"o":"5d505646cf6d4fe581014ab2","r":{"Pattern":"^H","Options":"i"},"ts":{"T":1565545664,"I":1},"min":{},"max":{},"inf":null,"nan":null,"z":0}}"#
         )
     }
 
