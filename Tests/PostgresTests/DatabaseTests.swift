@@ -101,14 +101,12 @@ struct DatabaseTests {
 
     @Test("stops a statement at the server when its deadline passes")
     func stopsAtDeadline() async throws {
-        let begin = ContinuousClock.now
         let error = await #expect(throws: ServiceError.self) {
-            try await database.run("SELECT pg_sleep(33)", within: .milliseconds(100))
+            try await database.run("SELECT pg_sleep(633)", within: .milliseconds(100))
         }
         #expect(error?.code == .executionTimeLimitExceeded)
-        #expect(begin.duration(to: .now) < .seconds(10))
         let left = try await database.run(
-            "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(33)' AND state = 'active'"
+            "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(633)' AND state = 'active'"
         )
         #expect(left.int(0, 0) == 0)
     }
@@ -116,10 +114,10 @@ struct DatabaseTests {
     @Test("stops a statement at the server when its task is cancelled")
     func stopsOnCancellation() async throws {
         let database = database
-        let task = Task { try await database.run("SELECT pg_sleep(31)") }
+        let task = Task { try await database.run("SELECT pg_sleep(631)") }
         try await eventually {
             try await database.run(
-                "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(31)' AND state = 'active'"
+                "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(631)' AND state = 'active'"
             ).int(0, 0) == 1
         }
         task.cancel()
@@ -141,12 +139,10 @@ struct DatabaseTests {
     @Test("lets short statements pass a slow one")
     func letsPass() async throws {
         let database = database
-        let slow = Task { try await database.run("SELECT pg_sleep(25)") }
-        let begin = ContinuousClock.now
+        let slow = Task { try await database.run("SELECT pg_sleep(600)") }
         for _ in 0..<20 { _ = try await database.run("SELECT 1") }
-        #expect(begin.duration(to: .now) < .seconds(20))
         slow.cancel()
-        _ = try? await slow.value
+        await #expect(throws: ServiceError.self, "it had not ended by itself") { try await slow.value }
     }
 
     @Test("gives up waiting for a connection after its time, and says that it is busy")
@@ -155,7 +151,8 @@ struct DatabaseTests {
             $0.maxConnections = 1
             $0.acquireTimeout = .milliseconds(100)
         }
-        let slow = Task { try await database.run("SELECT pg_sleep(5)") }
+        // Longer than any pause of a busy machine, so that the lease is seen; cancelled below.
+        let slow = Task { try await database.run("SELECT pg_sleep(600)") }
         try await eventually { database.health.leased == 1 }
         let error = await #expect(throws: ServiceError.self) { try await database.run("SELECT 1") }
         #expect(error?.code == .maintenanceInProgress)
@@ -277,12 +274,12 @@ struct DatabaseTests {
             { $0.maxConnections = 3 },
             observer: Observer { if case .connectionLost = $0 { lost.withLock { $0 += 1 } } }
         )
-        let victim = Task { try await database.run("SELECT pg_sleep(20), 'victim'") }
+        let victim = Task { try await database.run("SELECT pg_sleep(620), 'victim'") }
         try await eventually {
             try await database.run(
                 """
                 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                WHERE query = 'SELECT pg_sleep(20), ''victim''' AND state = 'active'
+                WHERE query = 'SELECT pg_sleep(620), ''victim''' AND state = 'active'
                 """
             ).int(0, 0) == 1
         }
@@ -323,9 +320,14 @@ struct DatabaseTests {
     @Test("finishes what runs before it closes, and takes in nothing after")
     func closesGracefully() async throws {
         let database = pool { $0.maxConnections = 2 }
-        let running = Task { try await database.run("SELECT pg_sleep(0.3)") }
+        let holder = pool { $0.maxConnections = 1 }
+        _ = try await holder.run("SELECT pg_advisory_lock(77)")
+        let running = Task { try await database.run("SELECT pg_advisory_lock(77)") }
         try await eventually { database.health.leased == 1 }
-        await database.close()
+        let closing = Task { await database.close() }
+        _ = try await holder.run("SELECT pg_advisory_unlock(77)")
+        await closing.value
+        await holder.close()
         #expect(try await running.value.rowCount == 1)
         let error = await #expect(throws: ServiceError.self) { try await database.run("SELECT 1") }
         #expect(error?.code == .maintenanceInProgress)

@@ -81,7 +81,7 @@ struct TransactionTests {
         let task = Task {
             try await database.transaction { transaction in
                 _ = try await transaction.run("INSERT INTO public.cancelled VALUES (1)")
-                _ = try await transaction.run("SELECT pg_sleep(30)")
+                _ = try await transaction.run("SELECT pg_sleep(600)")
             }
         }
         try await Task.sleep(for: .milliseconds(200))
@@ -98,13 +98,24 @@ struct TransactionTests {
             return transaction
         }
         await #expect(throws: ServiceError.self) { try await escaped.run("SELECT 1") }
+        let holder = Database(
+            settings: PostgresSettings(
+                connectionString: TestDatabase.current.connectionString,
+                maxConnections: 1
+            )
+        )
+        _ = try await holder.run("SELECT pg_advisory_lock(78)")
         try await database.transaction { transaction in
-            async let slow = transaction.run("SELECT pg_sleep(0.3)")
-            try await Task.sleep(for: .milliseconds(100))
+            async let slow = transaction.run("SELECT pg_advisory_lock(78)")
+            try await eventually {
+                try await holder.run("SELECT count(*) FROM pg_locks WHERE NOT granted").int(0, 0) == 1
+            }
             let error = await #expect(throws: ServiceError.self) { try await transaction.run("SELECT 1") }
             #expect(error?.code == .internalServerError)
+            _ = try await holder.run("SELECT pg_advisory_unlock(78)")
             _ = try await slow
         }
+        await holder.close()
     }
 
     @Test("costs nothing when its body runs nothing")
