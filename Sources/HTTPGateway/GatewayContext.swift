@@ -1,6 +1,7 @@
 public import Hummingbird
 import Logging
 import NIOCore
+import Observability
 
 /// What travels with one HTTP request.
 public struct GatewayContext: RequestContext {
@@ -8,8 +9,10 @@ public struct GatewayContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     /// The peer of the socket; a proxy's address when there is one.
     let peerAddress: String?
-    /// 24 hexadecimal digits; answered as `X-Appservices-Request-Id` and in an error's `link`.
-    var requestID = ""
+    /// What is learnt of the request on its way.
+    ///
+    /// Its id is answered as `X-Appservices-Request-Id` and in an error's `link`.
+    var trace = RequestTrace(requestID: "")
 
     /// The context of a request that has just arrived on a socket.
     public init(source: ApplicationRequestContextSource) {

@@ -17,9 +17,10 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     let observer: Observer
 
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
-        let start = ContinuousClock.now
         var context = context
-        context.requestID = requestIDs.next(seconds: UInt32(truncatingIfNeeded: time(nil))).hex
+        let requestID = requestIDs.next(seconds: UInt32(truncatingIfNeeded: time(nil))).hex
+        let trace = RequestTrace(requestID: requestID)
+        context.trace = trace
         let appID = Self.appID(in: request.uri.path)
         let origin = request.headers[.origin]
         let policy = CORSPolicy(
@@ -38,16 +39,13 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
             response = await answer(request, app: appID, context)
         }
         policy.apply(to: &response.headers, origin: origin)
-        response.headers[.requestID] = context.requestID
-        observer.record(
-            .requestFinished(
-                method: request.method.rawValue,
-                route: context.coreContext.endpointPath.value ?? "none",
-                status: response.status.code,
-                duration: ContinuousClock.now - start,
-                requestID: context.requestID
-            )
+        response.headers[.requestID] = requestID
+        let record = trace.record(
+            method: request.method.rawValue,
+            route: context.coreContext.endpointPath.value ?? "none",
+            status: response.status.code
         )
+        observer.record(.requestFinished(record))
         return response
     }
 
@@ -65,10 +63,21 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     }
 
     private func render(_ error: ServiceError, app: String?, _ context: GatewayContext) -> Response {
+        let trace = context.trace
         if error.code == .internalServerError {
-            observer.record(.internalError(error, requestID: context.requestID))
+            observer.record(.internalError(error, requestID: trace.requestID))
         }
-        return ErrorResponse(error: error, app: app, requestID: context.requestID).response
+        let denial = error.cause as? WriteDenial
+        trace.note { facts in
+            facts.clientAppID = app
+            facts.errorCode = error.code.rawValue
+            facts.reason = denial?.reason ?? error.message
+            if let denial {
+                facts.namespace = denial.namespace
+                facts.role = denial.role
+            }
+        }
+        return ErrorResponse(error: error, app: app, requestID: trace.requestID).response
     }
 
     /// The app id of `/app/{id}/…` and `/api/client/v2.0/app/{id}/…`.

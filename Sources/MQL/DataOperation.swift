@@ -26,6 +26,14 @@ public enum DataAction: Sendable {
     case deleteOne(Filter)
     case deleteMany(Filter)
     case aggregate(Pipeline)
+
+    /// Whether it may change documents.
+    public var mayWrite: Bool {
+        switch self {
+        case .find, .findOne, .aggregate: false
+        case .insertOne, .insertMany, .updateOne, .updateMany, .deleteOne, .deleteMany: true
+        }
+    }
 }
 
 /// Arguments of `find` and `findOne`.

@@ -8,13 +8,14 @@ extension Observation {
     /// door's access log is a setting of its own.
     func write(to logger: Logger) {
         switch self {
-        case .requestFinished(let method, let route, let status, let duration, let requestID):
+        case .requestFinished(let record):
             logger.log(
-                level: status >= 500 ? .warning : .debug,
+                level: record.status >= 500 ? .warning : .debug,
                 "request finished",
                 metadata: [
-                    "method": .string(method), "route": .string(route), "status": .stringConvertible(status),
-                    "ms": .milliseconds(duration), "request_id": .string(requestID),
+                    "method": .string(record.method), "route": .string(record.route),
+                    "status": .stringConvertible(record.status), "ms": .milliseconds(record.duration),
+                    "request_id": .string(record.requestID),
                 ]
             )
         case .internalError(let error, let requestID):

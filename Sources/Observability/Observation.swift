@@ -4,8 +4,8 @@ public import Errors
 ///
 /// The payloads are safe to log: no binds, no headers, no bodies, no connection strings.
 public enum Observation: Sendable {
-    /// A request was answered. `route` is the pattern, not the path, so that metrics stay few.
-    case requestFinished(method: String, route: String, status: Int, duration: Duration, requestID: String)
+    /// A request was answered.
+    case requestFinished(RequestRecord)
     /// A request failed for a reason of ours; `error.cause` is logged here and nowhere else.
     case internalError(ServiceError, requestID: String?)
     /// A statement took longer than the settings call slow. `sql` is its text without values.

@@ -22,8 +22,9 @@ final class ObservationMetrics: Sendable {
 
     func record(_ observation: Observation) {
         switch observation {
-        case .requestFinished(let method, let route, let status, let duration, _):
-            timer(Series(route: route, method: method, status: status)).record(duration: duration)
+        case .requestFinished(let record):
+            timer(Series(route: record.route, method: record.method, status: record.status))
+                .record(duration: record.duration)
         case .internalError, .unmappedSQLState: internalErrors.increment()
         case .slowStatement: slowStatements.increment()
         case .statementCancelled: cancelledStatements.increment()

@@ -1,4 +1,5 @@
 public import Accounts
+public import Observability
 public import Rules
 
 /// What travels with one request from the door to the database.
@@ -11,8 +12,8 @@ public struct CallContext: Sendable {
     public let request: RuleRequest?
     /// When the answer is due.
     public let deadline: ContinuousClock.Instant
-    /// 24 hexadecimal digits, also in `X-Appservices-Request-Id`.
-    public let requestID: String
+    /// Learns what becomes of the request, and where its time goes.
+    public let trace: RequestTrace
 
     /// Made of its parts.
     public init(
@@ -20,12 +21,12 @@ public struct CallContext: Sendable {
         principal: Principal,
         request: RuleRequest?,
         deadline: ContinuousClock.Instant,
-        requestID: String
+        trace: RequestTrace
     ) {
         self.app = app
         self.principal = principal
         self.request = request
         self.deadline = deadline
-        self.requestID = requestID
+        self.trace = trace
     }
 }

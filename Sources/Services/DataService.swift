@@ -2,6 +2,7 @@ import Accounts
 public import BSON
 public import Errors
 public import MQL
+import Observability
 public import Postgres
 import QueryCompiler
 import Rules
@@ -47,22 +48,29 @@ public final class DataService: Sendable {
         _ operation: DataOperation,
         _ context: CallContext
     ) async throws(ServiceError) -> DataResult {
+        context.trace.enter(.plan)
+        context.trace.note { facts in
+            facts.namespace = operation.namespace.name
+            facts.mayWrite = operation.action.mayWrite
+        }
         let plan = try authorizer.authorize(operation, context)
-        return try await perform(operation, plan: plan, deadline: context.deadline)
+        return try await perform(operation, plan: plan, deadline: context.deadline, trace: context.trace)
     }
 
     /// As ``perform(_:_:)`` for a caller whose permissions are known already; the sync bridge keeps a plan per session.
     func perform(
         _ operation: DataOperation,
         plan: AccessPlan,
-        deadline: ContinuousClock.Instant
+        deadline: ContinuousClock.Instant,
+        trace: RequestTrace? = nil
     ) async throws(ServiceError) -> DataResult {
         let call = DataCall(
             service: self,
             namespace: operation.namespace,
             plan: plan,
             deadline: deadline,
-            now: now()
+            now: now(),
+            trace: trace
         )
         do {
             return try await call.execute(operation.action)

@@ -1,6 +1,7 @@
 import BSON
 import Errors
 import MQL
+import Observability
 import Postgres
 import QueryCompiler
 import Rules
@@ -14,6 +15,7 @@ struct DataCall: Sendable {
     let deadline: ContinuousClock.Instant
     /// Milliseconds since 1970; one reading for the whole operation.
     let now: Int64
+    let trace: RequestTrace?
 
     func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
         switch action {
@@ -52,13 +54,21 @@ struct DataCall: Sendable {
     }
 
     func run(_ statement: SQLFragment, isPoint: Bool) async throws(ServiceError) -> ResultSet {
-        try await service.database.run(statement, plan: isPoint ? .automatic : .custom, deadline: deadline)
+        trace?.enter(.database)
+        defer { trace?.enter(.evaluate) }
+        return try await service.database.run(
+            statement,
+            plan: isPoint ? .automatic : .custom,
+            deadline: deadline
+        )
     }
 
     /// Runs a transaction, again when it collided with another one.
     func transaction<Value: Sendable>(
         _ body: (Transaction) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
+        trace?.enter(.database)
+        defer { trace?.enter(.evaluate) }
         var attempt = 1
         while true {
             do {

@@ -76,7 +76,8 @@ public struct DocumentImport: Sendable {
             namespace: namespace,
             plan: .system,
             deadline: .now + .seconds(86_400),
-            now: data.now()
+            now: data.now(),
+            trace: nil
         )
         let layout = try await call.ensureLayout()
         do {

@@ -6,6 +6,7 @@ import HTTPTypes
 import Hummingbird
 import MQL
 import NIOCore
+import Observability
 import Rules
 import Services
 
@@ -30,7 +31,13 @@ struct DataAPIRoutes {
         guard OperationParser.actions.contains(action), api.serves(version: version) else {
             return Response(status: .notFound)
         }
+        let trace = context.trace
         let facts = RequestFacts(request, context, settings: settings)
+        trace.note { noted in
+            noted.clientAppID = app.clientAppID
+            noted.address = facts.ruleRequest.remoteIPAddress
+            noted.operation = action
+        }
         let form = ResponseForm(
             accept: request.headers[.accept],
             configured: api.returnType == .extendedJSON ? .ejson : .json
@@ -38,15 +45,18 @@ struct DataAPIRoutes {
         let deadline = ContinuousClock.now + settings.requestTimeout
         let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes)
         let bytes = try await reader.read(request)
+        trace.enter(.authenticate)
         let admission = DataAPIAdmission(app: app)
         try Self.validate(request, bytes, api, admission)
         let principal = try await accounts.authenticate(
             RequestCredentials(request.headers),
             app.accounts
         )
+        if case .user(let profile) = principal { trace.note { $0.userID = profile.id } }
         guard admission.admits(principal, request: facts.ruleRequest) else {
             throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(action)\"")
         }
+        trace.enter(.parse)
         let body = try Self.parse(bytes)
         let operation = try OperationParser.parse(action: action, body: body)
         let call = CallContext(
@@ -54,9 +64,10 @@ struct DataAPIRoutes {
             principal: principal,
             request: facts.ruleRequest,
             deadline: deadline,
-            requestID: context.requestID
+            trace: trace
         )
         let result = try await data.perform(operation, call)
+        trace.enter(.encode)
         return try DataAPIResponse(result: result, form: form, insertStatus: settings.insertStatus).response()
     }
 

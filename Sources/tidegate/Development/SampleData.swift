@@ -3,6 +3,7 @@ import BSON
 import Errors
 import Foundation
 import MQL
+import Observability
 import Services
 
 /// The sample app's user and documents, made at the first start.
@@ -45,7 +46,7 @@ struct SampleData {
             principal: .system,
             request: nil,
             deadline: .now + .seconds(30),
-            requestID: "000000000000000000000000"
+            trace: RequestTrace(requestID: "000000000000000000000000")
         )
         let items = Namespace(dataSource: "mongodb-atlas", database: "todo", collection: "Item")
         _ = try await composition.data.perform(

@@ -3,6 +3,7 @@ import AppDefinition
 import BSON
 import Errors
 import MQL
+import Observability
 import Postgres
 import SQL
 import Services
@@ -77,7 +78,7 @@ struct DataFixture {
             principal: caller,
             request: nil,
             deadline: .now + .seconds(60),
-            requestID: "65f0c0ffee0000000000cccc"
+            trace: RequestTrace(requestID: "65f0c0ffee0000000000cccc")
         )
         return try await data.perform(try OperationParser.parse(action: action, body: body), context)
     }
