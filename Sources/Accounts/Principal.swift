@@ -8,7 +8,7 @@ public enum Principal: Sendable {
 }
 
 /// What rules and answers may know of a user.
-public struct UserProfile: Sendable {
+public struct UserProfile: Sendable, Equatable {
     /// What made the user: a person, or a server API key.
     public enum Kind: String, Sendable {
         case normal

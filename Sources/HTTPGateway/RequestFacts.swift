@@ -3,31 +3,47 @@ import Hummingbird
 import Rules
 
 /// What rules, locations and logs may know of a request, with a trusted proxy's headers applied.
-struct RequestFacts {
-    let ruleRequest: RuleRequest
-    /// `https://host[:port]` as the caller addressed us.
-    let origin: String
+///
+/// All but the address is made when somebody asks: few rules look at the request.
+struct RequestFacts: Sendable {
+    /// The client's address, as far as it can be trusted.
+    let address: String
+    private let head: HTTPRequest
+    private let isFromProxy: Bool
 
     init(_ request: Request, _ context: GatewayContext, settings: GatewaySettings) {
         let peer = context.peerAddress ?? ""
-        let fromProxy = settings.trustedProxies.contains(peer)
-        let headers = request.headers
-        let client =
-            fromProxy
-            ? headers[.forwardedFor].flatMap { Self.client(in: $0, trusted: settings.trustedProxies) } ?? peer
+        head = request.head
+        isFromProxy = !settings.trustedProxies.isEmpty && settings.trustedProxies.contains(peer)
+        address =
+            isFromProxy
+            ? head.headerFields[.forwardedFor].flatMap {
+                Self.client(in: $0, trusted: settings.trustedProxies)
+            } ?? peer
             : peer
-        ruleRequest = RuleRequest(
-            httpMethod: request.method.rawValue,
+    }
+
+    /// The content of `%%request`.
+    var ruleRequest: RuleRequest {
+        let target = (head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let headers = head.headerFields
+        return RuleRequest(
+            httpMethod: head.method.rawValue,
             headers: headers.map { (name: $0.name.canonicalName, values: [$0.value]) },
-            rawQueryString: request.uri.query ?? "",
-            remoteIPAddress: client,
+            rawQueryString: target.count > 1 ? String(target[1]) : "",
+            remoteIPAddress: address,
             referrer: headers[.referer],
             userAgent: headers[.userAgent],
-            webhookUrl: request.uri.path
+            webhookUrl: target.first.map(String.init) ?? "/"
         )
-        let scheme = (fromProxy ? headers[.forwardedProto] : nil) ?? request.head.scheme ?? "http"
-        let host = (fromProxy ? headers[.forwardedHost] : nil) ?? request.head.authority ?? "localhost"
-        origin = "\(scheme)://\(host)"
+    }
+
+    /// `https://host[:port]` as the caller addressed us.
+    var origin: String {
+        let headers = head.headerFields
+        let scheme = (isFromProxy ? headers[.forwardedProto] : nil) ?? head.scheme ?? "http"
+        let host = (isFromProxy ? headers[.forwardedHost] : nil) ?? head.authority ?? "localhost"
+        return "\(scheme)://\(host)"
     }
 
     /// The last address that no trusted proxy added; what stands before it the client may have made up.

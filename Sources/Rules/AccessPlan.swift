@@ -25,6 +25,8 @@ public struct AccessPlan: Sendable {
 
     /// Whether rules, filters and schemas do not apply.
     public let isSystem: Bool
+    /// Whether something of `%%request` was looked at, so that another request may have another plan.
+    public let dependsOnRequest: Bool
     /// In the order of their file; the first that applies decides.
     let roles: [ResolvedRole]
     /// nil where the schema constrains nothing.
@@ -35,7 +37,8 @@ public struct AccessPlan: Sendable {
         queryProjection: Projection?,
         read: ReadForm,
         roles: [ResolvedRole],
-        schema: ResolvedSchema?
+        schema: ResolvedSchema?,
+        dependsOnRequest: Bool
     ) {
         self.queryFilter = queryFilter
         self.queryProjection = queryProjection
@@ -43,6 +46,7 @@ public struct AccessPlan: Sendable {
         readFilterIsExact = read.isExact
         readsWholeDocuments = read.isWhole
         isSystem = false
+        self.dependsOnRequest = dependsOnRequest
         self.roles = roles
         self.schema = schema
     }
@@ -54,6 +58,7 @@ public struct AccessPlan: Sendable {
         readFilterIsExact = true
         readsWholeDocuments = true
         isSystem = true
+        dependsOnRequest = false
         roles = []
         schema = nil
     }

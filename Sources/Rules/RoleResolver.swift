@@ -41,12 +41,14 @@ public struct RoleResolver {
             candidates.append(role)
             if role.applyWhen.isYes { break }
         }
+        let schema = validation?.resolved(evaluator, options.schema)
         return AccessPlan(
             queryFilter: query.filter,
             queryProjection: query.projection,
             read: ReadForm(candidates),
             roles: candidates,
-            schema: validation?.resolved(evaluator, options.schema)
+            schema: schema,
+            dependsOnRequest: evaluator.facts.usedRequest
         )
     }
 }

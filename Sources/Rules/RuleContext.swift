@@ -13,8 +13,8 @@ public struct RuleContext: Sendable {
     public var environmentTag: String
     /// The values of the current environment by name.
     public var environmentValues: BSONDocument
-    /// nil outside HTTP: every `%%request` expansion is then missing.
-    public var request: RuleRequest?
+    /// Asked when an expansion needs it; nil outside HTTP: every `%%request` expansion is then missing.
+    public var request: @Sendable () -> RuleRequest?
 
     /// What is known; the rest is missing.
     public init(
@@ -22,7 +22,7 @@ public struct RuleContext: Sendable {
         values: BSONDocument = [:],
         environmentTag: String = "",
         environmentValues: BSONDocument = [:],
-        request: RuleRequest? = nil
+        request: @autoclosure @escaping @Sendable () -> RuleRequest? = nil
     ) {
         self.user = user
         self.values = values

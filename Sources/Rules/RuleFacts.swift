@@ -1,16 +1,25 @@
 import BSON
+import Synchronization
 
 /// The known expansions of one context, as documents that paths lead into.
-struct RuleFacts {
-    private let user: BSONDocument?
-    private let request: BSONDocument?
+///
+/// A class, since it makes the documents of user and request when they are first asked for, and remembers
+/// whether the request was: what was resolved without it holds for the user's next request, too.
+final class RuleFacts: Sendable {
+    private struct Made {
+        var user: BSONDocument??
+        var request: BSONDocument??
+    }
+
     private let context: RuleContext
+    private let made = Mutex(Made())
 
     init(_ context: RuleContext) {
         self.context = context
-        user = context.user?.document
-        request = context.request?.document
     }
+
+    /// Whether an expansion of the request was looked up.
+    var usedRequest: Bool { made.withLock { $0.request != nil } }
 
     /// The document and path at which an expansion's values stand; nil for those of documents.
     ///
@@ -24,6 +33,24 @@ struct RuleFacts {
         case .environmentValues(let path): (wrapped(context.environmentValues), ["v"] + path)
         case .request(let path): (wrapped(request), ["v"] + path)
         case .image: nil
+        }
+    }
+
+    private var user: BSONDocument? {
+        made.withLock { made in
+            if let known = made.user { return known }
+            let document = context.user?.document
+            made.user = .some(document)
+            return document
+        }
+    }
+
+    private var request: BSONDocument? {
+        made.withLock { made in
+            if let known = made.request { return known }
+            let document = context.request()?.document
+            made.request = .some(document)
+            return document
         }
     }
 

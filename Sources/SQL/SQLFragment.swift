@@ -3,35 +3,34 @@
 /// Shape: `"SELECT doc FROM \(table) WHERE _id = \(bind: .text(key))"`. A literal is program text;
 /// an interpolated value becomes a placeholder; an ``SQLIdentifier`` is quoted. There is no way to
 /// interpolate a run-time `String` as text, so nothing from a caller can become SQL.
-public struct SQLFragment: Sendable, Hashable {
-    enum Part: Sendable, Hashable {
-        case text(String)
-        case bind(SQLValue)
-    }
+public struct SQLFragment: Sendable {
+    /// The text as UTF-8, with ``placeholder`` for each bind: nesting fragments is copying bytes, and the
+    /// numbers that a bind's place gives it are written only where the server reads the text.
+    public private(set) var template: [UInt8]
+    /// The binds, in the order of their places.
+    public private(set) var binds: [SQLValue]
 
-    var parts: [Part]
+    /// Stands for a bind in ``template``; SQL text cannot hold NUL, and identifiers drop it.
+    public static let placeholder: UInt8 = 0
 
     /// The empty fragment.
     public init() {
-        parts = []
+        template = []
+        binds = []
     }
 
-    init(parts: [Part]) {
-        self.parts = parts
+    private init(template: [UInt8], binds: [SQLValue] = []) {
+        self.template = template
+        self.binds = binds
     }
 
     /// Whether there is neither text nor a bind.
-    public var isEmpty: Bool { parts.isEmpty }
+    public var isEmpty: Bool { template.isEmpty }
 
     /// Appends another fragment.
     public static func += (left: inout SQLFragment, right: SQLFragment) {
-        for part in right.parts {
-            if case .text(let text) = part, case .text(let last)? = left.parts.last {
-                left.parts[left.parts.count - 1] = .text(last + text)
-            } else {
-                left.parts.append(part)
-            }
-        }
+        left.template.append(contentsOf: right.template)
+        if !right.binds.isEmpty { left.binds.append(contentsOf: right.binds) }
     }
 
     /// One fragment after the other.
@@ -43,14 +42,15 @@ public struct SQLFragment: Sendable, Hashable {
 
     /// One bind on its own.
     public static func bind(_ value: SQLValue) -> SQLFragment {
-        SQLFragment(parts: [.bind(value)])
+        SQLFragment(template: [placeholder], binds: [value])
     }
 
     /// Fragments with a literal between them.
     public static func joined(_ fragments: [SQLFragment], separator: StaticString) -> SQLFragment {
+        if fragments.count == 1 { return fragments[0] }
         var result = SQLFragment()
         for (index, fragment) in fragments.enumerated() {
-            if index > 0 { result += SQLFragment(parts: [.text("\(separator)")]) }
+            if index > 0 { separator.withUTF8Buffer { result.template.append(contentsOf: $0) } }
             result += fragment
         }
         return result
@@ -58,19 +58,36 @@ public struct SQLFragment: Sendable, Hashable {
 
     /// The text with numbered placeholders, and the binds in their order.
     public func rendered() -> (text: String, binds: [SQLValue]) {
-        var text = ""
-        text.reserveCapacity(512)
-        var binds: [SQLValue] = []
-        binds.reserveCapacity(parts.count / 2)
-        for part in parts {
-            switch part {
-            case .text(let literal): text += literal
-            case .bind(let value):
-                binds.append(value)
-                text += "$\(binds.count)"
+        (Self.text(of: template), binds)
+    }
+
+    /// The text of a template, with numbered placeholders.
+    public static func text(of template: [UInt8]) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(template.count + 64)
+        var number = 0
+        for byte in template {
+            if byte == placeholder {
+                number += 1
+                bytes.append(UInt8(ascii: "$"))
+                bytes.append(contentsOf: String(number).utf8)
+            } else {
+                bytes.append(byte)
             }
         }
-        return (text, binds)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension SQLFragment: Hashable {
+    /// Equal text and equal binds.
+    public static func == (left: SQLFragment, right: SQLFragment) -> Bool {
+        left.template == right.template && left.binds == right.binds
+    }
+
+    /// By the text alone: what differs in binds only is rare.
+    public func hash(into hasher: inout Hasher) {
+        template.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 }
 
@@ -79,23 +96,25 @@ extension SQLFragment: ExpressibleByStringInterpolation {
     public struct StringInterpolation: StringInterpolationProtocol {
         var fragment = SQLFragment()
 
-        /// Called by the compiler; the capacities are estimates of no use here.
-        public init(literalCapacity: Int, interpolationCount: Int) {}
+        /// Called by the compiler with estimates.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            fragment.template.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
 
         /// Program text between interpolations.
         public mutating func appendLiteral(_ literal: String) {
-            guard !literal.isEmpty else { return }
-            fragment += SQLFragment(parts: [.text(literal)])
+            fragment.template.append(contentsOf: literal.utf8)
         }
 
         /// A value that travels as a bind.
         public mutating func appendInterpolation(bind value: SQLValue) {
-            fragment += .bind(value)
+            fragment.template.append(SQLFragment.placeholder)
+            fragment.binds.append(value)
         }
 
         /// A quoted name.
         public mutating func appendInterpolation(_ identifier: SQLIdentifier) {
-            fragment += SQLFragment(parts: [.text(identifier.quoted)])
+            fragment.template.append(contentsOf: identifier.quoted.utf8)
         }
 
         /// A nested fragment with its own binds.
@@ -106,7 +125,7 @@ extension SQLFragment: ExpressibleByStringInterpolation {
 
     /// Called by the compiler for a literal; a test refuses explicit calls in the sources.
     public init(stringLiteral value: String) {
-        self.init(parts: [.text(value)])
+        self.init(template: Array(value.utf8))
     }
 
     /// Called by the compiler for a literal with interpolations.

@@ -22,6 +22,9 @@ public final class AppSnapshot: Sendable {
     /// Secrets by name, for request validation.
     public let secrets: [String: String]
 
+    /// The plans that these rules gave.
+    let plans = AccessPlanCache()
+
     private let collections: [Namespace: CollectionDefinition]
     private let defaults: [String: CollectionRules]
     private let validations: [Namespace: SchemaValidation]

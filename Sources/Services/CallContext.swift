@@ -8,8 +8,8 @@ public struct CallContext: Sendable {
     public let app: AppSnapshot
     /// Who calls: a user of the app, or the system.
     public let principal: Principal
-    /// What `%%request` expands to; nil outside HTTP.
-    public let request: RuleRequest?
+    /// What `%%request` expands to, asked when a rule needs it; nil outside HTTP.
+    public let request: @Sendable () -> RuleRequest?
     /// When the answer is due.
     public let deadline: ContinuousClock.Instant
     /// Learns what becomes of the request, and where its time goes.
@@ -19,7 +19,7 @@ public struct CallContext: Sendable {
     public init(
         app: AppSnapshot,
         principal: Principal,
-        request: RuleRequest?,
+        request: @autoclosure @escaping @Sendable () -> RuleRequest?,
         deadline: ContinuousClock.Instant,
         trace: RequestTrace
     ) {

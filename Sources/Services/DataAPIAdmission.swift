@@ -53,7 +53,10 @@ public struct DataAPIAdmission: Sendable {
     /// Whether `can_evaluate` holds for a caller and a request.
     ///
     /// What cannot be decided does not hold.
-    public func admits(_ principal: Principal, request: RuleRequest?) -> Bool {
+    public func admits(
+        _ principal: Principal,
+        request: @autoclosure @escaping @Sendable () -> RuleRequest?
+    ) -> Bool {
         let condition = app.dataAPI.canEvaluate
         guard condition != .constant(true) else { return true }
         let user: RuleUser? = if case .user(let profile) = principal { RuleUser(profile) } else { nil }
@@ -66,7 +69,7 @@ public struct DataAPIAdmission: Sendable {
             values: app.values,
             environmentTag: app.environmentTag,
             environmentValues: app.environmentValues,
-            request: request
+            request: request()
         )
         do {
             return try RoleResolver.resolve(rules: rules, schema: nil, context: context)

@@ -26,6 +26,15 @@ public enum DataResult: Sendable {
         }
     }
 
+    /// Whether writing it takes long enough to be done away from an event loop.
+    public var isLong: Bool {
+        switch self {
+        case .documents(let documents), .document(let documents): documents.isLong
+        case .insertedMany(let ids): ids.count > 1000
+        case .inserted, .updated, .deleted: false
+        }
+    }
+
     /// The answer as values, for callers that are not a response.
     public func operationResult() throws(ServiceError) -> OperationResult {
         switch self {
@@ -66,6 +75,14 @@ public struct ResultDocuments: Sendable {
         switch content {
         case .rows(let rows, _): rows.rowCount
         case .values(let documents): documents.count
+        }
+    }
+
+    /// Whether there is more than some hundred kilobytes to write.
+    var isLong: Bool {
+        switch content {
+        case .rows(let rows, _): rows.bytes.count > 262_144
+        case .values(let documents): documents.count > 200
         }
     }
 

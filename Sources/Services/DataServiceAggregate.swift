@@ -39,7 +39,11 @@ extension DataCall {
                 )
                 return ResultDocuments(rows, shapes: shapes)
             }
-            input = try await visibleDocuments(statement, layout)
+            return try await LongComputation.run { () async throws(ServiceError) in
+                ResultDocuments(
+                    try statement.remaining.run(try await visibleDocuments(statement, layout), evaluation())
+                )
+            }
         case .count(let name):
             let rows = try await run(statement.statement, isPoint: false)
             let count = rows.int(0, 0) ?? 0

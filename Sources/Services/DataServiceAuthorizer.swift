@@ -17,7 +17,8 @@ struct DataAuthorizer: Sendable {
             throw ServiceError(.noMatchingRuleFound, "no rule exists for namespace '\(namespace.name)'")
         }
         try Self.checkOperators(operation.action)
-        return try RoleResolver.resolve(
+        if let plan = context.app.plans.plan(for: profile, in: namespace) { return plan }
+        let plan = try RoleResolver.resolve(
             rules: rules,
             validation: context.app.validation(for: namespace),
             context: RuleContext(
@@ -25,9 +26,11 @@ struct DataAuthorizer: Sendable {
                 values: context.app.values,
                 environmentTag: context.app.environmentTag,
                 environmentValues: context.app.environmentValues,
-                request: context.request
+                request: context.request()
             )
         )
+        context.app.plans.store(plan, for: profile, in: namespace)
+        return plan
     }
 
     /// Refuses what users may not use.

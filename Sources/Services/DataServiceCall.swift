@@ -22,11 +22,21 @@ struct DataCall: Sendable {
         case .find(let arguments): .documents(try await find(arguments))
         case .findOne(let arguments): .document(try await findOne(arguments))
         case .insertOne(let document): .inserted(try await insertOne(document))
-        case .insertMany(let documents): .insertedMany(try await insertMany(documents))
+        case .insertMany(let documents):
+            .insertedMany(
+                try await LongComputation.run { () async throws(ServiceError) in
+                    try await insertMany(documents)
+                }
+            )
         case .updateOne(let arguments): .updated(try await update(arguments, many: false))
         case .updateMany(let arguments): .updated(try await update(arguments, many: true))
         case .deleteOne(let filter): .deleted(try await delete(filter, many: false))
-        case .deleteMany(let filter): .deleted(try await delete(filter, many: true))
+        case .deleteMany(let filter):
+            .deleted(
+                try await LongComputation.run { () async throws(ServiceError) in
+                    try await delete(filter, many: true)
+                }
+            )
         case .aggregate(let pipeline): .documents(try await aggregate(pipeline))
         }
     }

@@ -36,18 +36,32 @@ extension DataCall {
             if plan.readsWholeDocuments, plan.queryProjection == nil, arguments.projection == nil {
                 return ResultDocuments(rows, shapes: shapes)
             }
-            let context = evaluation()
-            var documents: [BSONDocument] = []
-            for row in 0..<rows.rowCount {
-                let (text, shape) = StoredRow.parts(rows, row)
-                guard let seen = plan.visible(try StoredForm.read(text, shape: shapes[shape])) else {
-                    continue
-                }
-                documents.append(try project(seen, arguments, context))
+            guard rows.rowCount > Self.fewRows else {
+                return ResultDocuments(try visible(rows, shapes, arguments))
             }
-            return ResultDocuments(documents)
+            return try await LongComputation.run { () async throws(ServiceError) in
+                ResultDocuments(try visible(rows, shapes, arguments))
+            }
         }
-        return try await findInMemory(arguments, read, layout)
+        return try await LongComputation.run { () async throws(ServiceError) in
+            try await findInMemory(arguments, read, layout)
+        }
+    }
+
+    /// What the caller may see of rows that match, as projected.
+    private func visible(
+        _ rows: ResultSet,
+        _ shapes: [Int32: DocumentShape],
+        _ arguments: FindArguments
+    ) throws(ServiceError) -> [BSONDocument] {
+        let context = evaluation()
+        var documents: [BSONDocument] = []
+        for row in 0..<rows.rowCount {
+            let (text, shape) = StoredRow.parts(rows, row)
+            guard let seen = plan.visible(try StoredForm.read(text, shape: shapes[shape])) else { continue }
+            documents.append(try project(seen, arguments, context))
+        }
+        return documents
     }
 
     /// SQL only narrowed: match, sort and cut here, over rows that stream in.
@@ -93,6 +107,8 @@ extension DataCall {
         return result
     }
 
+    /// So many rows are looked at on the connection's own thread.
+    private static let fewRows = 100
     /// How many rows one statement may bring before a cursor is opened.
     private static let firstRows = 2000
 

@@ -41,7 +41,9 @@ extension DataCall {
                     return UpdateResult(matched: rows.int(0, 0) ?? 0, modified: rows.int(0, 3) ?? 0)
                 }
             }
-            return try await many ? updateMany(arguments, layout) : updateOne(arguments, layout)
+            return try await LongComputation.run { () async throws(ServiceError) in
+                try await many ? updateMany(arguments, layout) : updateOne(arguments, layout)
+            }
         } catch {
             throw named(error)
         }

@@ -35,7 +35,7 @@ struct DataAPIRoutes {
         let facts = RequestFacts(request, context, settings: settings)
         trace.note { noted in
             noted.clientAppID = app.clientAppID
-            noted.address = facts.ruleRequest.remoteIPAddress
+            noted.address = facts.address
             noted.operation = action
         }
         let form = ResponseForm(
@@ -57,8 +57,12 @@ struct DataAPIRoutes {
             throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(action)\"")
         }
         trace.enter(.parse)
-        let body = try Self.parse(bytes)
-        let operation = try OperationParser.parse(action: action, body: body)
+        let operation =
+            if bytes.count > Self.shortBody {
+                try await LongComputation.run { () throws(ServiceError) in try Self.parse(bytes, action) }
+            } else {
+                try Self.parse(bytes, action)
+            }
         let call = CallContext(
             app: app,
             principal: principal,
@@ -68,8 +72,13 @@ struct DataAPIRoutes {
         )
         let result = try await data.perform(operation, call)
         trace.enter(.encode)
-        return try DataAPIResponse(result: result, form: form, insertStatus: settings.insertStatus).response()
+        let response = DataAPIResponse(result: result, form: form, insertStatus: settings.insertStatus)
+        guard result.isLong else { return try response.response() }
+        return try await LongComputation.run { () throws(ServiceError) in try response.response() }
     }
+
+    /// Bodies up to this many bytes are parsed on the connection's own thread.
+    private static let shortBody = 65_536
 
     /// Checks the secret or the signature that the app's settings ask for (data-api.md §9.3).
     private static func validate(
@@ -90,9 +99,10 @@ struct DataAPIRoutes {
         }
     }
 
-    private static func parse(_ bytes: [UInt8]) throws(ServiceError) -> BSONDocument {
+    private static func parse(_ bytes: [UInt8], _ action: String) throws(ServiceError) -> DataOperation {
+        let body: BSONDocument
         do {
-            return try ExtendedJSON.readDocument(bytes)
+            body = try ExtendedJSON.readDocument(bytes)
         } catch {
             throw ServiceError(
                 .invalidParameter,
@@ -100,6 +110,7 @@ struct DataAPIRoutes {
                 details: error.details
             )
         }
+        return try OperationParser.parse(action: action, body: body)
     }
 }
 

@@ -24,11 +24,11 @@ struct EncodedStatement: Sendable {
     ///
     /// - Throws: `invalidParameter` for a value outside PostgreSQL's range, or more than a gigabyte of values.
     init(_ fragment: SQLFragment) throws(ServiceError) {
-        let (text, binds) = fragment.rendered()
+        let binds = fragment.binds
         guard binds.count <= Int(UInt16.max) else {
             throw ServiceError(.invalidParameter, "the operation has too many values for one statement")
         }
-        key = StatementKey(text: text, types: binds.map(\.objectID))
+        key = StatementKey(template: fragment.template, types: binds.map(\.objectID))
         values.reserveCapacity(binds.count)
         for bind in binds {
             let start = bytes.count
@@ -87,11 +87,15 @@ struct EncodedStatement: Sendable {
 
 /// What tells two prepared statements apart.
 struct StatementKey: Hashable, Sendable {
-    let text: String
+    /// The text with NUL for each placeholder.
+    let template: [UInt8]
     /// One object id for each placeholder; 0 lets the server infer the type.
     let types: [Oid]
 
+    /// The text as the server reads it: made for preparing and for the log only.
+    var text: String { SQLFragment.text(of: template) }
+
     func hash(into hasher: inout Hasher) {
-        hasher.combine(text)
+        template.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 }

@@ -33,21 +33,30 @@ struct ServerProcess: Sendable {
         services.append(
             Application(
                 responder: responder,
-                server: .http1(configuration: http1),
+                server: HTTPServerBuilder { responder in
+                    PinnedChannel(base: HTTP1Channel(responder: responder, configuration: http1))
+                },
                 configuration: configuration(host: settings.host, port: settings.port),
                 onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
                 logger: logger
             )
         )
         if let certificates {
-            let server = try HTTPServerBuilder.http2Upgrade(
-                tlsConfiguration: certificates.configuration(),
-                configuration: .init(idleTimeout: .seconds(75), streamConfiguration: http1)
-            )
             services.append(
                 Application(
                     responder: responder,
-                    server: server,
+                    server: HTTPServerBuilder { responder in
+                        PinnedChannel(
+                            base: try HTTP2UpgradeChannel(
+                                tlsConfiguration: certificates.configuration(),
+                                configuration: .init(
+                                    idleTimeout: .seconds(75),
+                                    streamConfiguration: http1
+                                ),
+                                responder: responder
+                            )
+                        )
+                    },
                     configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
                     onServerRunning: { await doors.opened(https: $0.localAddress?.port ?? 0) },
                     logger: logger

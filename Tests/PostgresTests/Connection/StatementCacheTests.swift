@@ -5,7 +5,7 @@ import Testing
 @Suite("Statement cache")
 struct StatementCacheTests {
     private func key(_ text: String, _ types: [UInt32] = []) -> StatementKey {
-        StatementKey(text: text, types: types)
+        StatementKey(template: Array(text.utf8), types: types)
     }
 
     @Test("prepares a text once")

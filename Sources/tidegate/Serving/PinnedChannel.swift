@@ -1,0 +1,36 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// A connection whose tasks run on the event loop that reads its socket.
+///
+/// By default a request's task crosses from the event loop to Swift's pool of threads and back at every wait,
+/// and each crossing wakes a thread, which costs more than most requests do. Work that computes for long leaves
+/// the loop by itself (`Services/LongComputation`).
+struct PinnedChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        base.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: Base.Value, logger: Logger) async {
+        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
+            await base.handle(value: value, logger: logger)
+        }
+    }
+}
+
+/// Runs the steps of tasks on one event loop.
+final class EventLoopTaskExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
