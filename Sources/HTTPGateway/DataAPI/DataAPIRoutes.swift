@@ -43,7 +43,7 @@ struct DataAPIRoutes {
             configured: api.returnType == .extendedJSON ? .ejson : .json
         )
         let deadline = ContinuousClock.now + settings.requestTimeout
-        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes)
+        let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes)
         let bytes = try await reader.read(request)
         trace.enter(.authenticate)
         let admission = DataAPIAdmission(app: app)
@@ -57,8 +57,8 @@ struct DataAPIRoutes {
             throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(action)\"")
         }
         trace.enter(.parse)
-        let body = try Self.parse(bytes)
-        let operation = try OperationParser.parse(action: action, body: body)
+        let body = try parse(bytes)
+        let operation = try OperationParser.parse(action: action, body: body, limits: settings.limits.parse)
         let call = CallContext(
             app: app,
             principal: principal,
@@ -90,9 +90,9 @@ struct DataAPIRoutes {
         }
     }
 
-    private static func parse(_ bytes: [UInt8]) throws(ServiceError) -> BSONDocument {
+    private func parse(_ bytes: [UInt8]) throws(ServiceError) -> BSONDocument {
         do {
-            return try ExtendedJSON.readDocument(bytes)
+            return try ExtendedJSON.readDocument(bytes, limits: settings.limits.read)
         } catch {
             throw ServiceError(
                 .invalidParameter,
