@@ -4,6 +4,8 @@ public struct ReadLimits: Sendable, Hashable {
     public var depth: Int
     /// How many values there may be in all, containers included.
     public var nodes: Int
+    /// How many elements one array may have.
+    public var elements: Int
     /// How long a field name may be, in bytes.
     public var keyBytes: Int
     /// How long a binary document may be, in bytes.
@@ -13,15 +15,19 @@ public struct ReadLimits: Sendable, Hashable {
     public init(
         depth: Int = 100,
         nodes: Int = 4_000_000,
+        elements: Int = .max,
         keyBytes: Int = 1 << 20,
         documentBytes: Int = BSONBinaryFormat.documentBytesLimit
     ) {
         self.depth = depth
         self.nodes = nodes
+        self.elements = elements
         self.keyBytes = keyBytes
         self.documentBytes = documentBytes
     }
 
-    /// What requests are read with: MongoDB's 100 levels and 16 MiB.
+    /// What files and stored texts are read with: MongoDB's 100 levels and 16 MiB.
     public static let standard = ReadLimits()
+    /// What requests are read with, unless settings say otherwise.
+    public static let request = ReadLimits(nodes: 1_000_000, elements: 200_000, keyBytes: 4096)
 }

@@ -13,6 +13,7 @@ import Services
 struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context == GatewayContext {
     let inner: Inner
     let apps: AppRegistry
+    let limits: RequestLimits
     let requestIDs: ObjectIDGenerator
     let observer: Observer
 
@@ -51,6 +52,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
 
     private func answer(_ request: Request, app: String?, _ context: GatewayContext) async -> Response {
         do {
+            try limits.check(url: request.uri.string)
             return try await inner.respond(to: request, context: context)
         } catch let error as ServiceError {
             return render(error, app: app, context)

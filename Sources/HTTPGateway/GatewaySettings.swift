@@ -8,10 +8,8 @@ public struct GatewaySettings: Sendable {
         case ok = 200
     }
 
-    /// Largest request body in bytes.
-    ///
-    /// Source: data-api.md §11.
-    public var maxBodyBytes: Int
+    /// How much one request may hold.
+    public var limits: RequestLimits
     /// How long a request may take to arrive in full, once its head is here.
     public var bodyTimeout: Duration
     /// How long a request may run.
@@ -25,14 +23,14 @@ public struct GatewaySettings: Sendable {
 
     /// The defaults, but for what is given.
     public init(
-        maxBodyBytes: Int = 18 * 1024 * 1024,
+        limits: RequestLimits = RequestLimits(),
         bodyTimeout: Duration = .seconds(30),
         requestTimeout: Duration = .seconds(300),
         insertStatus: InsertStatus = .created,
         publicURL: String? = nil,
         trustedProxies: Set<String> = []
     ) {
-        self.maxBodyBytes = maxBodyBytes
+        self.limits = limits
         self.bodyTimeout = bodyTimeout
         self.requestTimeout = requestTimeout
         self.insertStatus = insertStatus

@@ -46,6 +46,7 @@ public struct HTTPGateway: Sendable {
         GatewayResponder(
             inner: router().buildResponder(),
             apps: apps,
+            limits: settings.limits,
             requestIDs: requestIDs,
             observer: observer
         )

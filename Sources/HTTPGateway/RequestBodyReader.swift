@@ -35,8 +35,8 @@ struct RequestBodyReader {
     private var tooLarge: ServiceError {
         ServiceError(
             .readSizeLimitExceeded,
-            "request body too large",
-            details: ["maxBodyBytes": "\(maxBytes)"]
+            "request body too large: more than \(maxBytes) bytes (limit max-body-bytes)",
+            details: ["limit": "max-body-bytes"]
         )
     }
 }

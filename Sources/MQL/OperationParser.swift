@@ -19,50 +19,70 @@ public enum OperationParser {
 
     /// Parses the body of one of the ``actions``.
     ///
+    /// - Parameters:
+    ///   - action: Its name in the URL.
+    ///   - body: The request's members.
+    ///   - limits: How much one request may ask.
+    /// - Returns: What the caller wants done, and where.
     /// - Throws: ``ServiceError`` with code `endpointNotFound` for another action, `missingParameter`
-    ///   or `invalidParameter` for a member, `mongoDBError` for what MongoDB would refuse.
-    public static func parse(action: String, body: BSONDocument) throws(ServiceError) -> DataOperation {
+    ///   or `invalidParameter` for a member and for what passes a limit, `mongoDBError` for what MongoDB
+    ///   would refuse.
+    public static func parse(
+        action: String,
+        body: BSONDocument,
+        limits: ParseLimits = .standard
+    ) throws(ServiceError) -> DataOperation {
         guard actions.contains(action) else {
             throw ServiceError(.endpointNotFound, "unknown action '\(action)'")
         }
         let arguments = OperationArguments(body: body)
         let namespace = try NamespaceParser.namespace(arguments)
-        return DataOperation(namespace: namespace, action: try dataAction(action, arguments))
+        let action = try dataAction(action, arguments, ParseBudget(limits))
+        return DataOperation(namespace: namespace, action: action)
     }
 
     private static func dataAction(
         _ name: String,
-        _ arguments: OperationArguments
+        _ arguments: OperationArguments,
+        _ budget: ParseBudget
     ) throws(ServiceError) -> DataAction {
         switch name {
-        case "findOne": return .findOne(try find(arguments, isOne: true))
-        case "find": return .find(try find(arguments, isOne: false))
+        case "findOne": return .findOne(try find(arguments, budget, isOne: true))
+        case "find": return .find(try find(arguments, budget, isOne: false))
         case "insertOne":
             let document = try arguments.requiredDocument("document")
             try DocumentLimits.check(document)
             return .insertOne(document)
-        case "insertMany": return .insertMany(try documents(arguments))
-        case "updateOne": return .updateOne(try update(arguments, multi: false))
-        case "updateMany": return .updateMany(try update(arguments, multi: true))
-        case "replaceOne": return .updateOne(try replacement(arguments))
-        case "deleteOne": return .deleteOne(try requiredFilter(arguments))
-        case "deleteMany": return .deleteMany(try requiredFilter(arguments))
+        case "insertMany": return .insertMany(try documents(arguments, budget))
+        case "updateOne": return .updateOne(try update(arguments, budget, multi: false))
+        case "updateMany": return .updateMany(try update(arguments, budget, multi: true))
+        case "replaceOne": return .updateOne(try replacement(arguments, budget))
+        case "deleteOne": return .deleteOne(try requiredFilter(arguments, budget))
+        case "deleteMany": return .deleteMany(try requiredFilter(arguments, budget))
         default:
+            budget.place = "pipeline"
             let stages = try OperationArguments.documents(arguments.requiredArray("pipeline"), of: "pipeline")
-            return .aggregate(try PipelineParser.parse(stages.map { .document($0) }))
+            return .aggregate(try PipelineParser.parse(stages.map { .document($0) }, budget))
         }
     }
 
     private static func find(
         _ arguments: OperationArguments,
+        _ budget: ParseBudget,
         isOne: Bool
     ) throws(ServiceError) -> FindArguments {
         var find = FindArguments()
-        if let filter = try arguments.document("filter") { find.filter = try FilterParser.parse(filter) }
-        if let projection = try arguments.document("projection") {
-            find.projection = try ProjectionParser.parse(projection, inPipeline: false)
+        if let filter = try arguments.document("filter") {
+            find.filter = try FilterParser.parse(filter, budget)
         }
-        if let sort = try arguments.document("sort"), !sort.isEmpty { find.sort = try SortParser.parse(sort) }
+        if let projection = try arguments.document("projection") {
+            budget.place = "projection"
+            find.projection = try ProjectionParser.parse(projection, inPipeline: false, budget)
+        }
+        if let sort = try arguments.document("sort"), !sort.isEmpty {
+            budget.place = "sort"
+            find.sort = try SortParser.parse(sort, budget)
+        }
         if isOne {
             find.limit = 1
             return find
@@ -73,7 +93,10 @@ public enum OperationParser {
         return find
     }
 
-    private static func documents(_ arguments: OperationArguments) throws(ServiceError) -> [BSONDocument] {
+    private static func documents(
+        _ arguments: OperationArguments,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> [BSONDocument] {
         let elements = try arguments.requiredArray("documents")
         if elements.isEmpty {
             throw ServiceError(
@@ -88,36 +111,47 @@ public enum OperationParser {
                 "Write batch sizes must be between 1 and \(maximumDocuments). Got \(elements.count) operations."
             )
         }
+        budget.place = "documents"
+        try budget.checkDocuments(elements.count)
         let documents = try OperationArguments.documents(elements, of: "documents")
         for document in documents { try DocumentLimits.check(document) }
         return documents
     }
 
-    private static func requiredFilter(_ arguments: OperationArguments) throws(ServiceError) -> Filter {
-        try FilterParser.parse(arguments.requiredDocument("filter"))
+    private static func requiredFilter(
+        _ arguments: OperationArguments,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> Filter {
+        try FilterParser.parse(arguments.requiredDocument("filter"), budget)
     }
 
     private static func update(
         _ arguments: OperationArguments,
+        _ budget: ParseBudget,
         multi: Bool
     ) throws(ServiceError) -> UpdateArguments {
-        let filter = try requiredFilter(arguments)
+        let filter = try requiredFilter(arguments, budget)
         let value = try arguments.required("update")
         switch value {
         case .document: break
         case .array(let stages): _ = try OperationArguments.documents(stages, of: "update")
         default: throw OperationArguments.invalid("update", "must be an object or an array")
         }
+        budget.place = "update"
         let update = try UpdateParser.parse(
             value,
             arrayFilters: arguments.documents("arrayFilters"),
-            multi: multi
+            multi: multi,
+            budget
         )
         return UpdateArguments(filter: filter, update: update, upsert: try arguments.flag("upsert"))
     }
 
-    private static func replacement(_ arguments: OperationArguments) throws(ServiceError) -> UpdateArguments {
-        let filter = try requiredFilter(arguments)
+    private static func replacement(
+        _ arguments: OperationArguments,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> UpdateArguments {
+        let filter = try requiredFilter(arguments, budget)
         let document = try arguments.requiredDocument("replacement")
         if document.firstKey?.startsWithDollar == true {
             throw OperationArguments.invalidReplacement

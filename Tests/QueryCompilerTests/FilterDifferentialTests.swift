@@ -126,4 +126,54 @@ struct FilterDifferentialTests {
         #expect(sorted > 5, "sorted \(sorted)")
         await fixture.database.close()
     }
+
+    @Test("lists and filters at the limits of a request go through PostgreSQL")
+    func atTheLimits() async throws {
+        let limits = ParseLimits.standard
+        let fixture = try await CollectionFixture(
+            (0..<20).map { ["_id": .int32($0), "s": .string("x\($0)"), "n": .int32($0)] }
+        )
+        var tally = Tally()
+        let count = Int32(limits.listMembers)
+        let lists: [(String, [BSONValue])] = [
+            ("s", (10..<10 + count).map { .string("x\($0)") }), ("n", (10..<10 + count).map { .int32($0) }),
+            ("_id", (10..<10 + count).map { .int32($0) }),
+            ("s", (0..<count).map { .double(Double($0) + 0.5) }),
+        ]
+        for (path, members) in lists {
+            for name in ["$in", "$nin", "$all"] {
+                let filter = try FilterParser.parse([path: [name: .array(members)]], limits: limits)
+                try await compare(fixture, filter, .rows(fixture.layout), &tally)
+            }
+        }
+        let conditions = (0..<Int32(limits.conditions)).map { index -> BSONValue in
+            ["n": ["$gt": .double(Double(index) + 0.5)]]
+        }
+        for name in ["$and", "$or", "$nor"] {
+            let filter = try FilterParser.parse([name: .array(conditions)], limits: limits)
+            try await compare(fixture, filter, .rows(fixture.layout), &tally)
+        }
+        let structural = conditions.map { BSONValue.document(["s": $0]) }
+        try await compare(
+            fixture,
+            try FilterParser.parse(["$or": .array(structural)], limits: limits),
+            .rows(fixture.layout),
+            &tally
+        )
+        var deep: BSONValue = ["n": 1]
+        for index in 0..<Int32(90) { deep = ["$or": [["n": .int32(index)], deep]] }
+        try await compare(
+            fixture,
+            try FilterParser.parse(deep.document ?? [:]),
+            .rows(fixture.layout),
+            &tally
+        )
+        for _ in 0..<4 { deep = ["$nor": [deep]] }
+        try await compare(
+            fixture,
+            try FilterParser.parse(deep.document ?? [:]),
+            .rows(fixture.layout),
+            &tally
+        )
+    }
 }

@@ -23,7 +23,9 @@ struct ExtendedJSONReader {
     /// `depth` is the number of containers around the value.
     private mutating func readValue(depth: Int) throws(ServiceError) -> BSONValue {
         nodes &+= 1
-        guard nodes <= limits.nodes else { throw scanner.fault("more than \(limits.nodes) values") }
+        guard nodes <= limits.nodes else {
+            throw scanner.fault("more than \(limits.nodes) values (limit max-values)")
+        }
         switch scanner.next {
         case UInt8(ascii: "\""):
             let text = try scanner.text()
@@ -58,7 +60,7 @@ struct ExtendedJSONReader {
 
     private mutating func open(depth: Int) throws(ServiceError) {
         guard depth < limits.depth else {
-            throw scanner.fault("nested more than \(limits.depth) levels deep")
+            throw scanner.fault("nested more than \(limits.depth) levels deep (limit max-depth)")
         }
         scanner.position &+= 1
         scanner.skipSpace()
@@ -72,6 +74,11 @@ struct ExtendedJSONReader {
             return .array(elements)
         }
         while true {
+            guard elements.count < limits.elements else {
+                throw scanner.fault(
+                    "an array of more than \(limits.elements) elements (limit max-array-length)"
+                )
+            }
             elements.append(try readValue(depth: depth + 1))
             scanner.skipSpace()
             let mark = scanner.next
@@ -136,7 +143,10 @@ struct ExtendedJSONReader {
     private mutating func readKey() throws(ServiceError) -> String {
         let text = try scanner.text()
         guard text.end - text.start <= limits.keyBytes else {
-            throw JSONScanner.fault(text.start, "field name longer than \(limits.keyBytes) bytes")
+            throw JSONScanner.fault(
+                text.start,
+                "field name longer than \(limits.keyBytes) bytes (limit max-key-bytes)"
+            )
         }
         let key = try scanner.string(text)
         if text.isEscaped, key.utf8.contains(0) {

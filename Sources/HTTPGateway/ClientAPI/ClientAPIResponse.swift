@@ -28,14 +28,14 @@ struct ClientAPIBody {
 
     /// An empty body reads as an empty document, whatever its content type says.
     init(_ request: Request, settings: GatewaySettings) async throws(ServiceError) {
-        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes)
+        let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes)
         let bytes = try await reader.read(request)
         guard !bytes.isEmpty else {
             document = BSONDocument()
             return
         }
         do {
-            document = try ExtendedJSON.readDocument(bytes)
+            document = try ExtendedJSON.readDocument(bytes, limits: settings.limits.read)
         } catch {
             throw ServiceError(
                 .invalidParameter,

@@ -43,7 +43,7 @@ struct DataAPIRoutes {
             configured: api.returnType == .extendedJSON ? .ejson : .json
         )
         let deadline = ContinuousClock.now + settings.requestTimeout
-        let reader = RequestBodyReader(maxBytes: settings.maxBodyBytes)
+        let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes)
         let bytes = try await reader.read(request)
         trace.enter(.authenticate)
         let admission = DataAPIAdmission(app: app)
@@ -59,9 +59,9 @@ struct DataAPIRoutes {
         trace.enter(.parse)
         let operation =
             if bytes.count > Self.shortBody {
-                try await LongComputation.run { () throws(ServiceError) in try Self.parse(bytes, action) }
+                try await LongComputation.run { () throws(ServiceError) in try parse(bytes, action) }
             } else {
-                try Self.parse(bytes, action)
+                try parse(bytes, action)
             }
         let call = CallContext(
             app: app,
@@ -99,10 +99,10 @@ struct DataAPIRoutes {
         }
     }
 
-    private static func parse(_ bytes: [UInt8], _ action: String) throws(ServiceError) -> DataOperation {
+    private func parse(_ bytes: [UInt8], _ action: String) throws(ServiceError) -> DataOperation {
         let body: BSONDocument
         do {
-            body = try ExtendedJSON.readDocument(bytes)
+            body = try ExtendedJSON.readDocument(bytes, limits: settings.limits.read)
         } catch {
             throw ServiceError(
                 .invalidParameter,
@@ -110,7 +110,7 @@ struct DataAPIRoutes {
                 details: error.details
             )
         }
-        return try OperationParser.parse(action: action, body: body)
+        return try OperationParser.parse(action: action, body: body, limits: settings.limits.parse)
     }
 }
 

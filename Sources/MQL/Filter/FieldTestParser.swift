@@ -15,10 +15,16 @@ struct FieldTestParser {
     /// Every operator of the document, in order; `$regex` and `$options` make one test.
     func tests(_ document: BSONDocument) throws(ServiceError) -> [FieldTest] {
         var tests: [FieldTest] = []
+        try parsing.budget.addConditions(document.count)
         for field in document {
             switch field.key {
             case "$regex":
-                tests.append(.matches(try PatternParser.pattern(regexOperand: field.value, in: document)))
+                let pattern = try PatternParser.pattern(
+                    regexOperand: field.value,
+                    in: document,
+                    parsing.budget
+                )
+                tests.append(.matches(pattern))
             case "$options":
                 if document["$regex"] == nil { throw .mongo(.badValue, "$options needs a $regex") }
             case "$comment":
@@ -34,6 +40,7 @@ struct FieldTestParser {
         if let comparison = ComparisonOperator(rawValue: name) { return try compare(comparison, value) }
         if let bits = BitTest(rawValue: name) {
             if !parsing.allowsRestricted { throw RestrictedOperators.refusal(of: name) }
+            if case .array(let members) = value { try parsing.budget.checkList(name, members.count) }
             return .bits(bits, positions: try BitMaskParser.positions(value, operatorName: name))
         }
         switch name {
@@ -75,7 +82,7 @@ struct FieldTestParser {
 
     private func negated(_ value: BSONValue) throws(ServiceError) -> [FieldTest] {
         switch value {
-        case .regex(let literal): return [.matches(try PatternParser.pattern(literal))]
+        case .regex(let literal): return [.matches(try PatternParser.pattern(literal, parsing.budget))]
         case .document(let document):
             if document.isEmpty { throw .mongo(.badValue, "$not cannot be empty") }
             return try FieldTestParser(parsing: parsing.deeper(), path: path).tests(document)
@@ -86,6 +93,7 @@ struct FieldTestParser {
     /// The members of `$in` and `$nin`.
     private func members(_ name: String, _ value: BSONValue) throws(ServiceError) -> [FilterMember] {
         guard case .array(let values) = value else { throw .mongo(.badValue, "\(name) needs an array") }
+        try parsing.budget.checkList(name, values.count)
         var members: [FilterMember] = []
         members.reserveCapacity(values.count)
         for value in values {
@@ -99,7 +107,12 @@ struct FieldTestParser {
 
     private func member(_ value: BSONValue) throws(ServiceError) -> FilterMember {
         switch value {
-        case .regex(let literal): return .pattern(try PatternParser.pattern(literal))
+        // Each of these becomes a condition of its own in the database.
+        case .regex, .document, .array: try parsing.budget.addConditions()
+        default: break
+        }
+        switch value {
+        case .regex(let literal): return .pattern(try PatternParser.pattern(literal, parsing.budget))
         case .undefined: throw .mongo(.badValue, "cannot compare to undefined")
         default: return .value(value)
         }
@@ -107,6 +120,7 @@ struct FieldTestParser {
 
     private func all(_ value: BSONValue) throws(ServiceError) -> FieldTest {
         guard case .array(let values) = value else { throw .mongo(.badValue, "$all needs an array") }
+        try parsing.budget.checkList("$all", values.count)
         if let first = values.first?.document, first.firstKey == "$elemMatch" {
             var matches: [ElementMatch] = []
             for value in values {

@@ -14,17 +14,26 @@ public enum FilterParser {
     ///   - allowsUserRestrictedOperators: False for a request of an application user, who may not
     ///     use what `reference/rules.md` §16 lists (beside `$regex` and `$expr`, see
     ///     ``RestrictedOperators``).
+    ///   - limits: What the filter may ask.
     /// - Returns: The tree; ``Filter/all`` for an empty document.
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault; `invalidParameter` for an operator
     ///   that users may not use.
     public static func parse(
         _ document: BSONDocument,
-        allowsUserRestrictedOperators: Bool = true
+        allowsUserRestrictedOperators: Bool = true,
+        limits: ParseLimits = .unbounded
     ) throws(ServiceError) -> Filter {
-        let filter = try FilterParsing(allowsRestricted: allowsUserRestrictedOperators, depth: 0)
-            .filter(document)
+        let filter = try FilterParsing(
+            allowsRestricted: allowsUserRestrictedOperators,
+            budget: ParseBudget(limits)
+        ).filter(document)
         if !allowsUserRestrictedOperators { try RestrictedOperators.check(filter: filter) }
         return filter
+    }
+
+    /// As ``parse(_:allowsUserRestrictedOperators:limits:)`` for one of several parts of an operation.
+    static func parse(_ document: BSONDocument, _ budget: ParseBudget) throws(ServiceError) -> Filter {
+        try FilterParsing(budget: budget).filter(document)
     }
 }
 
@@ -35,15 +44,18 @@ struct FilterParsing {
     /// Operators of the top level that exist in MongoDB and are not served.
     private static let unservedTopLevel: Set<String> = ["$where", "$text", "$jsonSchema", "$sampleRate"]
 
-    let allowsRestricted: Bool
-    let depth: Int
+    var allowsRestricted = true
+    let budget: ParseBudget
+    private(set) var depth = 0
 
     /// The parser for what lies inside.
     func deeper() throws(ServiceError) -> FilterParsing {
         if depth >= Self.maximumDepth {
             throw .mongo(.overflow, "filter exceeds the maximum nesting depth of \(Self.maximumDepth)")
         }
-        return FilterParsing(allowsRestricted: allowsRestricted, depth: depth + 1)
+        var inner = self
+        inner.depth += 1
+        return inner
     }
 
     /// A whole filter document: the conjunction of its entries.
@@ -63,13 +75,15 @@ struct FilterParsing {
     private func predicate(_ path: FieldPath, _ value: BSONValue) throws(ServiceError) -> Filter {
         switch value {
         case .regex(let literal):
-            return .field(path, .matches(try PatternParser.pattern(literal)))
+            try budget.addConditions()
+            return .field(path, .matches(try PatternParser.pattern(literal, budget)))
         case .document(let document) where document.isOperatorDocument:
             let tests = try FieldTestParser(parsing: deeper(), path: path).tests(document)
             return Self.conjunction(tests.map { .field(path, $0) })
         case .undefined:
             throw .mongo(.badValue, "cannot compare to undefined")
         default:
+            try budget.addConditions()
             return .field(path, .compare(.equal, value))
         }
     }
@@ -81,7 +95,9 @@ struct FilterParsing {
         case "$or": return .or(try branches(name, value))
         case "$nor": return .nor(try branches(name, value))
         case "$comment": return nil
-        case "$expr": return .expression(try ExpressionParser.parse(value))
+        case "$expr":
+            try budget.addConditions()
+            return .expression(try ExpressionParser.parse(value))
         case _ where Self.unservedTopLevel.contains(name):
             if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
             throw .mongo(.badValue, "\(name) is not allowed in this context")
@@ -104,6 +120,7 @@ struct FilterParsing {
             guard case .document(let document) = member else {
                 throw .mongo(.badValue, "\(name) entries need to be full objects")
             }
+            if document.isEmpty { try budget.addConditions() }
             filters.append(try inner.filter(document))
         }
         return filters

@@ -8,7 +8,7 @@ enum FieldAssignments {
     /// An object that is no operator assigns each of its fields; an empty one is a value.
     ///
     /// - Throws: ``ServiceError`` with server code 40272, 40176 or that of a bad path.
-    static func parse(_ operand: BSONValue, stage: String) throws(ServiceError)
+    static func parse(_ operand: BSONValue, stage: String, _ budget: ParseBudget) throws(ServiceError)
         -> [(path: FieldPath, expression: AggregationExpression)]
     {
         guard case .document(let document) = operand else {
@@ -19,6 +19,7 @@ enum FieldAssignments {
         }
         var assignments: [(path: FieldPath, expression: AggregationExpression)] = []
         try collect(document, under: [], depth: 0, into: &assignments)
+        try budget.checkFields(assignments.count)
         try checkCollisions(assignments.map(\.path))
         return assignments
     }

@@ -6,10 +6,14 @@ enum GroupParser {
     /// Reads `{_id: …, name: {$sum: …}, …}`.
     ///
     /// - Throws: ``ServiceError`` with server code 15947, 15952, 15955, 40234 to 40238.
-    static func parse(_ operand: BSONValue) throws(ServiceError) -> GroupArguments {
+    static func parse(
+        _ operand: BSONValue,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> GroupArguments {
         guard case .document(let document) = operand else {
             throw .mongo(15947, "a group's fields must be specified in an object")
         }
+        try budget.checkFields(document.count)
         var id: AggregationExpression?
         var fields: [(name: String, accumulator: Accumulator)] = []
         var names = Set<String>()

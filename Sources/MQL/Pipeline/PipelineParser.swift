@@ -13,17 +13,25 @@ public enum PipelineParser {
     /// - Throws: ``ServiceError`` with MongoDB's code: 40323 for a stage without exactly one key,
     ///   40324 for a stage that does not exist, 238 for one that tidegate does not serve, 7749501
     ///   for more than ``maximumStages``.
-    public static func parse(_ stages: [BSONValue]) throws(ServiceError) -> Pipeline {
-        try parse(stages, inFacet: false)
+    public static func parse(
+        _ stages: [BSONValue],
+        limits: ParseLimits = .unbounded
+    ) throws(ServiceError) -> Pipeline {
+        try parse(stages, inFacet: false, ParseBudget(limits))
     }
 
-    static func parse(_ stages: [BSONValue], inFacet: Bool) throws(ServiceError) -> Pipeline {
+    static func parse(
+        _ stages: [BSONValue],
+        inFacet: Bool = false,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> Pipeline {
         if stages.count > maximumStages {
             throw .mongo(
                 7_749_501,
                 "Pipeline length must be no longer than \(maximumStages) stages"
             )
         }
+        try budget.checkStages(stages.count)
         var parsed: [Stage] = []
         parsed.reserveCapacity(stages.count)
         for stage in stages {
@@ -36,7 +44,7 @@ public enum PipelineParser {
                     "A pipeline stage specification object must contain exactly one field."
                 )
             }
-            parsed.append(try StageParser.parse(field.key, field.value, inFacet: inFacet))
+            parsed.append(try StageParser.parse(field.key, field.value, inFacet: inFacet, budget))
         }
         return Pipeline(stages: parsed)
     }

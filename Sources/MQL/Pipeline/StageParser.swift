@@ -4,23 +4,28 @@ import Errors
 /// Reads one stage from its name and operand.
 enum StageParser {
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault.
-    static func parse(_ name: String, _ operand: BSONValue, inFacet: Bool) throws(ServiceError) -> Stage {
+    static func parse(
+        _ name: String,
+        _ operand: BSONValue,
+        inFacet: Bool,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> Stage {
         switch name {
         case "$match":
             guard case .document(let document) = operand else {
                 throw .mongo(15959, "the match filter must be an expression in an object")
             }
-            return .match(try FilterParser.parse(document))
-        case "$project": return try parseProject(operand)
-        case "$addFields", "$set": return .addFields(try FieldAssignments.parse(operand, stage: name))
-        case "$unset": return .unset(try parseUnset(operand))
-        case "$group": return .group(try GroupParser.parse(operand))
+            return .match(try FilterParser.parse(document, budget))
+        case "$project": return try parseProject(operand, budget)
+        case "$addFields", "$set": return .addFields(try FieldAssignments.parse(operand, stage: name, budget))
+        case "$unset": return .unset(try parseUnset(operand, budget))
+        case "$group": return .group(try GroupParser.parse(operand, budget))
         case "$sort":
             guard case .document(let document) = operand else {
                 throw .mongo(15973, "the $sort key specification must be an object")
             }
             if document.isEmpty { throw .mongo(15976, "$sort stage must have at least one sort key") }
-            return .sort(try SortParser.parse(document))
+            return .sort(try SortParser.parse(document, budget))
         case "$limit": return .limit(try parseLimit(operand))
         case "$skip": return .skip(try parseSkip(operand))
         case "$count": return .count(try parseCount(operand))
@@ -37,7 +42,7 @@ enum StageParser {
             )
         case "$facet":
             if inFacet { throw .mongo(40600, "$facet is not allowed to be used within a $facet stage") }
-            return .facet(try parseFacet(operand))
+            return .facet(try parseFacet(operand, budget))
         default:
             if unserved.contains(name) {
                 throw .mongo(238, "The pipeline stage '\(name)' is not supported by tidegate")
@@ -57,11 +62,15 @@ enum StageParser {
         "$shardedDataDistribution", "$backupCursor", "$backupCursorExtend", "$operationMetrics",
     ]
 
-    private static func parseProject(_ operand: BSONValue) throws(ServiceError) -> Stage {
+    private static func parseProject(
+        _ operand: BSONValue,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> Stage {
         guard case .document(let document) = operand else {
             throw .mongo(15969, "$project specification must be an object")
         }
-        guard !document.isEmpty, let projection = try ProjectionParser.parse(document, inPipeline: true)
+        guard !document.isEmpty,
+            let projection = try ProjectionParser.parse(document, inPipeline: true, budget)
         else {
             throw .mongo(
                 51272,
@@ -71,7 +80,10 @@ enum StageParser {
         return .project(projection)
     }
 
-    private static func parseUnset(_ operand: BSONValue) throws(ServiceError) -> [FieldPath] {
+    private static func parseUnset(
+        _ operand: BSONValue,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> [FieldPath] {
         switch operand {
         case .string(let path): return [try parseUnsetPath(path)]
         case .array(let elements):
@@ -81,6 +93,7 @@ enum StageParser {
                     "$unset specification must be a string or an array with at least one field"
                 )
             }
+            try budget.checkFields(elements.count)
             var paths: [FieldPath] = []
             for element in elements {
                 guard case .string(let path) = element else {
@@ -228,7 +241,7 @@ enum StageParser {
         return Int(size)
     }
 
-    private static func parseFacet(_ operand: BSONValue) throws(ServiceError)
+    private static func parseFacet(_ operand: BSONValue, _ budget: ParseBudget) throws(ServiceError)
         -> [(name: String, pipeline: Pipeline)]
     {
         guard case .document(let document) = operand, !document.isEmpty else {
@@ -251,7 +264,7 @@ enum StageParser {
                     )
                 }
             }
-            facets.append((field.key, try PipelineParser.parse(stages, inFacet: true)))
+            facets.append((field.key, try PipelineParser.parse(stages, inFacet: true, budget)))
         }
         return facets
     }

@@ -11,11 +11,22 @@ public enum ProjectionParser {
     ///   - document: `{a: 1, "b.c": 1, _id: 0}` and the like.
     ///   - inPipeline: Whether it belongs to `$project`, which knows neither `$elemMatch` nor the
     ///     positional form, and where `$slice` is an expression.
+    ///   - limits: How much it may name.
     /// - Returns: nil for `{}` of a find, which shows everything.
     /// - Throws: ``ServiceError`` with MongoDB's code, 312xx and 313xx for what mixes or collides.
     public static func parse(
         _ document: BSONDocument,
-        inPipeline: Bool
+        inPipeline: Bool,
+        limits: ParseLimits = .unbounded
+    ) throws(ServiceError) -> Projection? {
+        try parse(document, inPipeline: inPipeline, ParseBudget(limits))
+    }
+
+    /// As ``parse(_:inPipeline:limits:)`` for one of several parts of an operation.
+    static func parse(
+        _ document: BSONDocument,
+        inPipeline: Bool,
+        _ budget: ParseBudget
     ) throws(ServiceError) -> Projection? {
         if document.isEmpty {
             if inPipeline {
@@ -26,7 +37,7 @@ public enum ProjectionParser {
             }
             return nil
         }
-        var builder = ProjectionBuilder(inPipeline: inPipeline)
+        var builder = ProjectionBuilder(inPipeline: inPipeline, budget)
         try builder.read(document, under: [])
         return builder.projection
     }
@@ -38,6 +49,8 @@ struct ProjectionBuilder {
     private static let maximumDepth = 100
 
     let inPipeline: Bool
+    private let budget: ParseBudget
+    private var fieldCount = 0
     private var mode: Projection.Mode?
     private var items: [Projection.Item] = []
     private var showsID: Bool?
@@ -45,8 +58,9 @@ struct ProjectionBuilder {
     private var hasPositional = false
     private var hasElementMatch = false
 
-    init(inPipeline: Bool) {
+    init(inPipeline: Bool, _ budget: ParseBudget) {
         self.inPipeline = inPipeline
+        self.budget = budget
     }
 
     /// The result, when everything has been read.
@@ -61,6 +75,8 @@ struct ProjectionBuilder {
 
     /// Reads the entries of a document whose fields lie below a path.
     mutating func read(_ document: BSONDocument, under prefix: [String]) throws(ServiceError) {
+        fieldCount += document.count
+        try budget.checkFields(fieldCount)
         for field in document {
             let (path, positional) = try path(field.key, under: prefix)
             if positional {
@@ -174,7 +190,7 @@ struct ProjectionBuilder {
         }
         try register(path)
         hasElementMatch = true
-        let parser = FieldTestParser(parsing: FilterParsing(allowsRestricted: true, depth: 0), path: path)
+        let parser = FieldTestParser(parsing: FilterParsing(budget: budget), path: path)
         items.append(.elementMatch(path, try parser.elementMatch(.document(condition))))
     }
 

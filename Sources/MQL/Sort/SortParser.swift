@@ -13,9 +13,15 @@ public enum SortParser {
     /// - Throws: ``ServiceError`` with server code 15975 (a number but not ±1), 15974 (another
     ///   type), 13103 (too many keys), 7472500 (a key twice) or that of a bad path.
     public static func parse(_ document: BSONDocument) throws(ServiceError) -> Sort {
+        try parse(document, ParseBudget(.unbounded))
+    }
+
+    /// As ``parse(_:)`` for one of several parts of an operation.
+    static func parse(_ document: BSONDocument, _ budget: ParseBudget) throws(ServiceError) -> Sort {
         if document.count > maximumKeys {
             throw .mongo(13103, "too many keys in sort specification: at most \(maximumKeys) are allowed")
         }
+        try budget.checkSort(document.count)
         var keys: [Sort.Key] = []
         keys.reserveCapacity(document.count)
         for field in document {

@@ -9,7 +9,10 @@ enum ArrayFilterParser {
     /// Parses all filters.
     ///
     /// - Throws: ``ServiceError`` with server code 2 or 9.
-    static func parse(_ documents: [BSONDocument]) throws(ServiceError) -> [String: Filter] {
+    static func parse(
+        _ documents: [BSONDocument],
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> [String: Filter] {
         var filters: [String: Filter] = [:]
         for document in documents {
             let identifier = try identifier(of: document)
@@ -19,7 +22,7 @@ enum ArrayFilterParser {
                     "Found multiple array filters with the same top-level field name \(identifier)"
                 )
             }
-            filters[identifier] = try FilterParser.parse(document)
+            filters[identifier] = try FilterParser.parse(document, budget)
         }
         return filters
     }

@@ -7,12 +7,16 @@ enum PullParser {
     /// any other value removes what equals it.
     ///
     /// - Throws: ``ServiceError`` with the code of a bad filter.
-    static func condition(_ value: BSONValue, path: String) throws(ServiceError) -> PullCondition {
+    static func condition(
+        _ value: BSONValue,
+        path: String,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> PullCondition {
         switch value {
         case .regex(let literal):
-            return .tests([.matches(try PatternParser.pattern(literal))])
+            return .tests([.matches(try PatternParser.pattern(literal, budget))])
         case .document(let document):
-            let parsing = FilterParsing(allowsRestricted: true, depth: 0)
+            let parsing = FilterParsing(budget: budget)
             if document.isOperatorDocument, let key = document.firstKey, !FieldTestParser.isLogical(key) {
                 let parser = FieldTestParser(
                     parsing: parsing,

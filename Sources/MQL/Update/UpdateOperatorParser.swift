@@ -32,15 +32,20 @@ struct UpdateOperatorParser {
     /// The change of one path.
     ///
     /// - Throws: ``ServiceError`` with the code of a bad path or a bad operand.
-    func change(_ key: String, _ value: BSONValue) throws(ServiceError) -> UpdateChange {
+    func change(
+        _ key: String,
+        _ value: BSONValue,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> UpdateChange {
         let path = try UpdatePathParser.path(key)
-        return UpdateChange(path: path, action: try action(path, key, value))
+        return UpdateChange(path: path, action: try action(path, key, value, budget))
     }
 
     private func action(
         _ path: UpdatePath,
         _ key: String,
-        _ value: BSONValue
+        _ value: BSONValue,
+        _ budget: ParseBudget
     ) throws(ServiceError) -> UpdateAction {
         switch name {
         case .set: return .set(value)
@@ -55,7 +60,7 @@ struct UpdateOperatorParser {
         case .push: return .push(try PushParser.arguments(value))
         case .addToSet: return .addToSet(try setElements(value))
         case .pop: return .pop(try popEnd(key, value))
-        case .pull: return .pull(try PullParser.condition(value, path: key))
+        case .pull: return .pull(try PullParser.condition(value, path: key, budget))
         case .pullAll:
             guard case .array(let elements) = value else {
                 throw .mongo(

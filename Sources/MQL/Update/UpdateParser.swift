@@ -11,17 +11,29 @@ public enum UpdateParser {
     ///   - value: A document of operators, a document without operators (a replacement) or an array of stages.
     ///   - arrayFilters: Conditions for the `$[id]` of paths.
     ///   - multi: Whether the update is for many documents; a replacement is not.
+    ///   - limits: How much it may name.
     /// - Returns: The update, with the paths of its operators checked against each other.
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault.
     public static func parse(
         _ value: BSONValue,
         arrayFilters: [BSONDocument] = [],
-        multi: Bool
+        multi: Bool,
+        limits: ParseLimits = .unbounded
+    ) throws(ServiceError) -> Update {
+        try parse(value, arrayFilters: arrayFilters, multi: multi, ParseBudget(limits))
+    }
+
+    /// As ``parse(_:arrayFilters:multi:limits:)`` for one of several parts of an operation.
+    static func parse(
+        _ value: BSONValue,
+        arrayFilters: [BSONDocument],
+        multi: Bool,
+        _ budget: ParseBudget
     ) throws(ServiceError) -> Update {
         switch value {
         case .document(let document):
             if document.firstKey?.startsWithDollar == true {
-                return try operators(document, arrayFilters)
+                return try operators(document, arrayFilters, budget)
             }
             if multi {
                 throw .mongo(
@@ -43,7 +55,7 @@ public enum UpdateParser {
                     "arrayFilters may not be specified for pipeline-syle updates"
                 )
             }
-            return .pipeline(try pipeline(stages))
+            return .pipeline(try pipeline(stages, budget))
         default:
             throw .mongo(
                 .failedToParse,
@@ -65,8 +77,11 @@ public enum UpdateParser {
         return document
     }
 
-    private static func pipeline(_ stages: [BSONValue]) throws(ServiceError) -> Pipeline {
-        let pipeline = try PipelineParser.parse(stages)
+    private static func pipeline(
+        _ stages: [BSONValue],
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> Pipeline {
+        let pipeline = try PipelineParser.parse(stages, budget)
         for stage in pipeline.stages where !stage.isAllowedInUpdate {
             throw .mongo(72, "\(stage.name) is not allowed to be used within an update")
         }
@@ -75,9 +90,10 @@ public enum UpdateParser {
 
     private static func operators(
         _ document: BSONDocument,
-        _ arrayFilters: [BSONDocument]
+        _ arrayFilters: [BSONDocument],
+        _ budget: ParseBudget
     ) throws(ServiceError) -> Update {
-        let filters = try ArrayFilterParser.parse(arrayFilters)
+        let filters = try ArrayFilterParser.parse(arrayFilters, budget)
         var changes: [UpdateChange] = []
         let conflicts = UpdateConflicts()
         for field in document {
@@ -93,8 +109,9 @@ public enum UpdateParser {
                     "Modifiers operate on fields but we found type \(TypeName.of(field.value)) instead. For example: {$mod: {<field>: ...}} not {\(field.key): \(MongoShellText.describe(field.value))}"
                 )
             }
+            try budget.checkPaths(changes.count + operands.count)
             for operand in operands {
-                let change = try parser.change(operand.key, operand.value)
+                let change = try parser.change(operand.key, operand.value, budget)
                 try conflicts.add(change)
                 changes.append(change)
             }

@@ -23,6 +23,20 @@ enum JSONPathText {
         return result + "\""
     }
 
+    /// One of many predicates, joined as a balanced tree: PostgreSQL descends into each `||`, and a chain of
+    /// some thousands exhausts its stack.
+    static func any(_ predicates: [String]) -> String {
+        var level = predicates[...]
+        while level.count > 16 {
+            level =
+                stride(from: 0, to: level.count, by: 16).map { start in
+                    let group = level[start..<min(start + 16, level.count)]
+                    return group.count == 1 ? group[start] : "(" + group.joined(separator: " || ") + ")"
+                }[...]
+        }
+        return level.joined(separator: " || ")
+    }
+
     /// A step into a field: `."name"`.
     static func member(_ name: String) -> String {
         "." + string(name)

@@ -132,7 +132,7 @@ struct TestCompiler {
             result.isExact = result.isExact && arm.isExact
             result.decimals += arm.decimals
         }
-        result.text = arms.joined(separator: " || ")
+        result.text = JSONPathText.any(arms)
         return result
     }
 

@@ -79,7 +79,12 @@ struct ServerProcess: Sendable {
         let timeout = TimeAmount(settings.gateway.bodyTimeout)
         return HTTP1Channel.Configuration(
             additionalChannelHandlers: [SlowBodyHandler(timeout: timeout)],
-            idleTimeout: .seconds(75)
+            idleTimeout: .seconds(75),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: settings.gateway.limits.headerBytes,
+                maxHeaderListSize: settings.gateway.limits.headerBytes,
+                maxHeaderFieldCount: settings.gateway.limits.headerFields
+            )
         )
     }
 

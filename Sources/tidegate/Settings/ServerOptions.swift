@@ -12,7 +12,6 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.tlsKey)) var tlsKey: String?
     @Option(name: .long, help: help(.publicURL)) var publicURL: String?
     @Option(name: .long, help: help(.insertStatus)) var insertStatus: String?
-    @Option(name: .long, help: help(.maxBodyBytes)) var maxBodyBytes: String?
     @Option(name: .long, help: help(.bodyTimeout)) var bodyTimeout: String?
     @Option(name: .long, help: help(.requestTimeout)) var requestTimeout: String?
     @Option(name: .long, help: help(.trustedProxies)) var trustedProxies: String?
@@ -20,6 +19,7 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.logLevel)) var logLevel: String?
     @Option(name: .long, help: "A JSON file with any of these settings, by the names of the flags.")
     var settings: String?
+    @OptionGroup(title: "Limits") var limits: LimitOptions
 
     private static func help(_ setting: Setting) -> ArgumentHelp {
         let known = setting.defaultValue.map { $0.isEmpty ? "" : " (default: \($0))" } ?? ""
@@ -31,12 +31,13 @@ struct ServerOptions: ParsableArguments {
         let values: [(Setting, String?)] = [
             (.databaseURL, databaseURL), (.host, host), (.port, port), (.httpsHost, httpsHost),
             (.httpsPort, httpsPort), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
-            (.publicURL, publicURL), (.insertStatus, insertStatus), (.maxBodyBytes, maxBodyBytes),
+            (.publicURL, publicURL), (.insertStatus, insertStatus),
             (.bodyTimeout, bodyTimeout), (.requestTimeout, requestTimeout),
             (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.logLevel, logLevel),
         ]
-        return Dictionary(
+        let known = Dictionary(
             uniqueKeysWithValues: values.compactMap { setting, value in value.map { (setting.name, $0) } }
         )
+        return known.merging(limits.given) { own, _ in own }
     }
 }

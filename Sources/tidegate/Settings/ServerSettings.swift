@@ -64,7 +64,6 @@ struct ServerSettings: Sendable {
             )
         else { throw ServiceError(.invalidSetting, "insert-status must be 201 or 200") }
         gateway = GatewaySettings(
-            maxBodyBytes: try values.integer(.maxBodyBytes, in: 1024...1_073_741_824),
             bodyTimeout: .seconds(try values.integer(.bodyTimeout, in: 1...3600)),
             requestTimeout: .seconds(try values.integer(.requestTimeout, in: 1...3600)),
             insertStatus: insertStatus,
@@ -74,6 +73,9 @@ struct ServerSettings: Sendable {
                     .map { String($0.filter { $0 != " " }) }
             )
         )
+        for limit in LimitSetting.all {
+            limit.apply(&self, try values.integer(limit.setting, in: limit.range))
+        }
     }
 }
 

@@ -16,10 +16,11 @@ struct Setting: Sendable {
     /// Every setting there is.
     ///
     /// A test compares this list with the flags and the README.
-    static let all: [Setting] = [
-        databaseURL, host, port, httpsHost, httpsPort, tlsCertificate, tlsKey, publicURL, insertStatus,
-        maxBodyBytes, bodyTimeout, requestTimeout, trustedProxies, poolSize, logLevel,
-    ]
+    static let all: [Setting] =
+        [
+            databaseURL, host, port, httpsHost, httpsPort, tlsCertificate, tlsKey, publicURL, insertStatus,
+            bodyTimeout, requestTimeout, trustedProxies, poolSize, logLevel,
+        ] + LimitSetting.all.map(\.setting)
 
     static let databaseURL = Setting(
         name: "database-url",
@@ -58,11 +59,6 @@ struct Setting: Sendable {
         name: "insert-status",
         defaultValue: "201",
         help: "HTTP status of a successful insert: 201 or 200."
-    )
-    static let maxBodyBytes = Setting(
-        name: "max-body-bytes",
-        defaultValue: "18874368",
-        help: "Largest request body, in bytes."
     )
     static let bodyTimeout = Setting(
         name: "body-timeout",
