@@ -175,9 +175,12 @@ let package = Package(
         tests(
             "ConformanceTests",
             [
-                "HTTPGateway", "tidegate", "Services", "Postgres", "MQL", "QueryCompiler", "Rules", "Schemas",
+                "HTTPGateway", "tidegate", "Services", "AppDefinition", "Accounts", "Postgres", "SQL", "MQL",
+                "QueryCompiler", "Rules", "Schemas",
                 "BSON", "Observability", "Errors", product("Hummingbird", "hummingbird"),
                 product("ArgumentParser", "swift-argument-parser"),
+                product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
+                product("NIOCore", "swift-nio"), product("NIOEmbedded", "swift-nio"),
             ]
         ),
         tests("IntegrationTests", ["BSON", "Errors", "tidegate", product("Crypto", "swift-crypto")]),

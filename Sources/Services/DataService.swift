@@ -17,7 +17,7 @@ public final class DataService: Sendable {
     let shapes: ShapeRegistry
     let ids: ObjectIDGenerator
     let now: @Sendable () -> Int64
-    let authorizer = DataAuthorizer()
+    let authorizer: DataAuthorizer
 
     /// Made of what it works with.
     ///
@@ -26,12 +26,24 @@ public final class DataService: Sendable {
     ///   - catalog: The layouts of the collections there.
     ///   - ids: Makes the `_id` of documents that come without.
     ///   - now: Milliseconds since 1970.
-    public init(
+    public convenience init(
         database: Database,
         catalog: CollectionCatalog,
         ids: ObjectIDGenerator,
         now: @escaping @Sendable () -> Int64
     ) {
+        self.init(database: database, catalog: catalog, ids: ids, authorizer: DataAuthorizer(), now: now)
+    }
+
+    /// As the public one, with an authorizer that a test listens to.
+    init(
+        database: Database,
+        catalog: CollectionCatalog,
+        ids: ObjectIDGenerator,
+        authorizer: DataAuthorizer,
+        now: @escaping @Sendable () -> Int64
+    ) {
+        self.authorizer = authorizer
         self.database = database
         self.catalog = catalog
         shapes = ShapeRegistry(database: database)

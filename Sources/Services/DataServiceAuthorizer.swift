@@ -5,9 +5,19 @@ import MQL
 import Rules
 
 /// From a caller and an operation to what the caller may do: rules, restricted operators, role resolution.
+///
+/// The one function that every operation of every door passes; a test goes through all of them.
 struct DataAuthorizer: Sendable {
+    /// Learns of every question, so that a test can count them; nil in service.
+    private let witness: (@Sendable (DataOperation) -> Void)?
+
+    init(witness: (@Sendable (DataOperation) -> Void)? = nil) {
+        self.witness = witness
+    }
+
     /// - Returns: The plan; the system's lets everything pass.
     func authorize(_ operation: DataOperation, _ context: CallContext) throws(ServiceError) -> AccessPlan {
+        witness?(operation)
         let namespace = operation.namespace
         guard context.app.hasDataSource(namespace.dataSource) else {
             throw ServiceError(.serviceNotFound, "service not found: '\(namespace.dataSource)'")
