@@ -137,6 +137,14 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // What `make instructions` counts.
+        .executableTarget(
+            name: "hot-path",
+            dependencies: ["QueryCompiler", "Rules", "MQL", "SQL", "BSON", "Errors"],
+            path: "Tests/HotPath",
+            swiftSettings: settings
+        ),
+
         // Tests
         .target(
             name: "TestSupport",
