@@ -15,19 +15,38 @@ public struct QueryCompiler: Sendable {
     /// What the caller may do with them.
     public let plan: AccessPlan
 
-    /// Made of its parts.
+    /// The rule filters and the readable documents, which every statement asks for.
+    let permitted: Condition
+    /// What the rules say of an update from `doc` to `nd`, and of the deletion of `doc`; nil when SQL cannot
+    /// decide.
+    let permittedUpdate: SQLFragment?
+    let permittedDelete: SQLFragment?
+
+    /// Made of its parts; the plan's part of the SQL is compiled here, for any number of statements.
     public init(layout: CollectionLayout, plan: AccessPlan) {
         self.layout = layout
         self.plan = plan
+        let filters = FilterCompiler(source: .rows(layout))
+        permitted = .all([filters.compile(plan.queryFilter), filters.compile(plan.readFilter)])
+        permittedUpdate = Self.permission(
+            plan,
+            .update,
+            before: .image("doc"),
+            after: { _ in .image("nd") }
+        )
+        permittedDelete = Self.permission(
+            plan,
+            .delete,
+            before: .image("doc"),
+            after: { _ in .image("doc") }
+        )
     }
 
     var filters: FilterCompiler { FilterCompiler(source: .rows(layout)) }
 
     /// Reads documents for a caller: filter, rule filters and readable documents in one statement.
     public func find(_ arguments: FindArguments, sortsInSQL: Bool = true) -> FindStatement {
-        let condition = Condition.all(
-            [arguments.filter, plan.queryFilter, plan.readFilter].map(filters.compile)
-        )
+        let condition = visible(arguments.filter)
         let decides = condition.isExact && plan.readFilterIsExact
         let order = sortsInSQL ? arguments.sort.flatMap(SortCompiler.compile) : nil
         let sorts = arguments.sort == nil || order != nil
@@ -84,8 +103,13 @@ public struct QueryCompiler: Sendable {
     ///
     /// Source: `data-api.md` §6.2.
     func writeCondition(_ filter: Filter) -> Condition {
-        let condition = Condition.all([filter, plan.queryFilter, plan.readFilter].map(filters.compile))
+        let condition = visible(filter)
         return plan.readFilterIsExact ? condition : condition.narrowing
+    }
+
+    /// A filter within the rule filters, among the documents that may be readable.
+    func visible(_ filter: Filter) -> Condition {
+        .all([filters.compile(filter), permitted])
     }
 
     static func suffix(_ condition: SQLFragment?, _ order: SQLFragment?) -> SQLFragment {

@@ -15,21 +15,21 @@ final class AccessPlanCache: Sendable {
 
     private struct Entry {
         let profile: UserProfile
-        let plan: AccessPlan
+        let plan: PreparedPlan
     }
 
     /// Plans beyond this many begin a new generation: all are forgotten.
     private static let capacity = 10_000
     private let entries = Mutex<[Key: Entry]>([:])
 
-    func plan(for profile: UserProfile, in namespace: Namespace) -> AccessPlan? {
+    func plan(for profile: UserProfile, in namespace: Namespace) -> PreparedPlan? {
         let key = Key(namespace: namespace, userID: profile.id)
         guard let entry = entries.withLock({ $0[key] }), entry.profile == profile else { return nil }
         return entry.plan
     }
 
-    func store(_ plan: AccessPlan, for profile: UserProfile, in namespace: Namespace) {
-        guard !plan.dependsOnRequest else { return }
+    func store(_ plan: PreparedPlan, for profile: UserProfile, in namespace: Namespace) {
+        guard !plan.plan.dependsOnRequest else { return }
         let key = Key(namespace: namespace, userID: profile.id)
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries.removeAll() }

@@ -72,14 +72,14 @@ public final class DataService: Sendable {
     /// As ``perform(_:_:)`` for a caller whose permissions are known already; the sync bridge keeps a plan per session.
     func perform(
         _ operation: DataOperation,
-        plan: AccessPlan,
+        plan: PreparedPlan,
         deadline: ContinuousClock.Instant,
         trace: RequestTrace? = nil
     ) async throws(ServiceError) -> DataResult {
         let call = DataCall(
             service: self,
             namespace: operation.namespace,
-            plan: plan,
+            prepared: plan,
             deadline: deadline,
             now: now(),
             trace: trace

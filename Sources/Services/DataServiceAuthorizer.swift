@@ -16,7 +16,10 @@ struct DataAuthorizer: Sendable {
     }
 
     /// - Returns: The plan; the system's lets everything pass.
-    func authorize(_ operation: DataOperation, _ context: CallContext) throws(ServiceError) -> AccessPlan {
+    func authorize(
+        _ operation: DataOperation,
+        _ context: CallContext
+    ) throws(ServiceError) -> PreparedPlan {
         witness?(operation)
         let namespace = operation.namespace
         guard context.app.hasDataSource(namespace.dataSource) else {
@@ -28,15 +31,17 @@ struct DataAuthorizer: Sendable {
         }
         try Self.checkOperators(operation.action)
         if let plan = context.app.plans.plan(for: profile, in: namespace) { return plan }
-        let plan = try RoleResolver.resolve(
-            rules: rules,
-            validation: context.app.validation(for: namespace),
-            context: RuleContext(
-                user: RuleUser(profile),
-                values: context.app.values,
-                environmentTag: context.app.environmentTag,
-                environmentValues: context.app.environmentValues,
-                request: context.request()
+        let plan = PreparedPlan(
+            try RoleResolver.resolve(
+                rules: rules,
+                validation: context.app.validation(for: namespace),
+                context: RuleContext(
+                    user: RuleUser(profile),
+                    values: context.app.values,
+                    environmentTag: context.app.environmentTag,
+                    environmentValues: context.app.environmentValues,
+                    request: context.request()
+                )
             )
         )
         context.app.plans.store(plan, for: profile, in: namespace)

@@ -11,7 +11,7 @@ import SQL
 struct DataCall: Sendable {
     let service: DataService
     let namespace: Namespace
-    let plan: AccessPlan
+    let prepared: PreparedPlan
     let deadline: ContinuousClock.Instant
     /// Milliseconds since 1970; one reading for the whole operation.
     let now: Int64
@@ -50,8 +50,10 @@ struct DataCall: Sendable {
         )
     }
 
+    var plan: AccessPlan { prepared.plan }
+
     func compiler(_ layout: CollectionLayout) -> QueryCompiler {
-        QueryCompiler(layout: layout, plan: plan)
+        prepared.compiler(layout)
     }
 
     /// The layout, nil for a collection that is not there: reading makes none.

@@ -74,7 +74,7 @@ public struct DocumentImport: Sendable {
         let call = DataCall(
             service: data,
             namespace: namespace,
-            plan: .system,
+            prepared: .system,
             deadline: .now + .seconds(86_400),
             now: data.now(),
             trace: nil

@@ -226,14 +226,15 @@ struct OneAuthorizationTests {
             (".authorize(", ["Services/DataService.swift"]),
             (
                 "plan: .system",
-                // Custom user data is looked up as the system, by the caller's id, before there is a caller;
-                // documents are imported by whoever has the database.
-                ["Services/DataService+CustomUserData.swift", "Services/DocumentImport.swift"]
+                // Custom user data is looked up as the system, by the caller's id, before there is a caller.
+                ["Services/DataService+CustomUserData.swift"]
             ),
-            ("AccessPlan.system", []),
+            // Documents are imported by whoever has the database.
+            ("prepared: .system", ["Services/DocumentImport.swift"]),
+            ("PreparedPlan(.system)", ["Services/PreparedPlan.swift"]),
             ("return .system }", ["Services/DataServiceAuthorizer.swift"]),
             ("DataCall(", ["Services/DataService.swift", "Services/DocumentImport.swift"]),
-            ("QueryCompiler(layout", ["Services/DataServiceCall.swift"]),
+            ("QueryCompiler(layout", ["Services/PreparedPlan.swift"]),
             (".execute(operation.action)", ["Services/DataService.swift"]),
         ]
         let sources = try Self.sources("Sources")

@@ -45,7 +45,7 @@ extension QueryCompiler {
     /// - Returns: A statement, and the stages that it does not cover.
     public func aggregate(_ pipeline: Pipeline, pushesDown: Bool = true) -> AggregateStatement {
         var prefix = PipelinePrefix(
-            condition: .all([plan.queryFilter, plan.readFilter].map(filters.compile))
+            condition: permitted
         )
         var remaining = pipeline.stages[...]
         let seesWholeDocuments =

@@ -9,10 +9,18 @@ public struct UpdateStatement: Sendable {
     public let direct: SQLFragment?
     /// One row: `matched`, `undecided` (documents the gateway has to compute), `denied`, `written`.
     ///
-    /// Nothing is written unless `undecided` and `denied` are zero.
-    public let statement: SQLFragment
+    /// Nothing is written unless `undecided` and `denied` are zero. Made when it is asked for: most writes by
+    /// `_id` are done with ``direct``.
+    public var statement: SQLFragment { make() }
+    private let make: @Sendable () -> SQLFragment
     /// Whether it is about one `_id`, so that one plan serves all values.
     public let isPointWrite: Bool
+
+    init(direct: SQLFragment?, isPointWrite: Bool, statement: @escaping @Sendable () -> SQLFragment) {
+        self.direct = direct
+        self.isPointWrite = isPointWrite
+        make = statement
+    }
 }
 
 /// A deletion in one statement.
@@ -21,10 +29,17 @@ public struct DeleteStatement: Sendable {
     public let direct: SQLFragment?
     /// One row: `matched`, `denied`, `written`.
     ///
-    /// Nothing is deleted unless `denied` is zero.
-    public let statement: SQLFragment
+    /// Nothing is deleted unless `denied` is zero. Made when it is asked for, as ``UpdateStatement/statement``.
+    public var statement: SQLFragment { make() }
+    private let make: @Sendable () -> SQLFragment
     /// As ``UpdateStatement/isPointWrite``.
     public let isPointWrite: Bool
+
+    init(direct: SQLFragment?, isPointWrite: Bool, statement: @escaping @Sendable () -> SQLFragment) {
+        self.direct = direct
+        self.isPointWrite = isPointWrite
+        make = statement
+    }
 }
 
 extension QueryCompiler {
@@ -41,21 +56,24 @@ extension QueryCompiler {
     public func update(_ arguments: UpdateArguments, many: Bool, now: Int64) -> UpdateStatement? {
         let condition = writeCondition(arguments.filter)
         guard condition.isExact,
-            let permission = permission(.update, before: .image("doc"), after: { _ in .image("nd") }),
+            let permission = permittedUpdate,
             let change = UpdateCompiler(now: now).compile(arguments.update)
         else { return nil }
-        let rows =
-            "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
-            as SQLFragment
         // The guards come first: on other documents the expression may be an error.
         let document: SQLFragment =
             change.guards.isEmpty
             ? change.document
             : "CASE WHEN \(.joined(change.guards, separator: " AND ")) THEN \(change.document) END"
         let isPoint = Self.isPoint(arguments.filter)
+        let layout = layout
         return UpdateStatement(
             direct: isPoint ? direct(condition, change, document) : nil,
-            statement: """
+            isPointWrite: isPoint
+        ) {
+            let rows =
+                "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
+                as SQLFragment
+            return """
                 WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
                 n AS MATERIALIZED (SELECT _id, doc, shape, \(document) AS nd, \
                 \(change.shape(collection: layout.id)) AS ns FROM t), \
@@ -67,9 +85,8 @@ extension QueryCompiler {
                 RETURNING 1) \
                 SELECT count(*), count(*) FILTER (WHERE NOT feasible), \
                 count(*) FILTER (WHERE feasible AND NOT permitted), (SELECT count(*) FROM u) FROM c
-                """,
-            isPointWrite: isPoint
-        )
+                """
+        }
     }
 
     /// The update of one row as a plain UPDATE, for documents whose order of keys stays as it is.
@@ -98,31 +115,40 @@ extension QueryCompiler {
     public func delete(_ filter: Filter, many: Bool) -> DeleteStatement? {
         let condition = writeCondition(filter)
         guard condition.isExact,
-            let permission = permission(.delete, before: .image("doc"), after: { _ in .image("doc") })
+            let permission = permittedDelete
         else { return nil }
-        let rows =
-            "SELECT _id, doc FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
-            as SQLFragment
+        let layout = layout
         let isPoint = Self.isPoint(filter)
         let direct = self.permission(.delete, before: .rows(layout), after: { _ in .rows(layout) }).map {
             permission in
             "DELETE FROM \(layout.table) WHERE \(condition.fragment(on: "doc") ?? "true") AND \(permission)"
                 as SQLFragment
         }
-        return DeleteStatement(
-            direct: isPoint ? direct : nil,
-            statement: """
+        return DeleteStatement(direct: isPoint ? direct : nil, isPointWrite: isPoint) {
+            let rows =
+                "SELECT _id, doc FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
+                as SQLFragment
+            return """
                 WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
                 c AS MATERIALIZED (SELECT _id, \(permission) AS permitted FROM t), \
                 d AS (DELETE FROM \(layout.table) w USING c WHERE w._id = c._id \
                 AND NOT EXISTS (SELECT FROM c WHERE NOT permitted) RETURNING 1) \
                 SELECT count(*), count(*) FILTER (WHERE NOT permitted), (SELECT count(*) FROM d) FROM c
-                """,
-            isPointWrite: isPoint
-        )
+                """
+        }
     }
 
     private func permission(
+        _ kind: WriteKind,
+        before: FilterCompiler.Source,
+        after: @escaping (Filter) -> FilterCompiler.Source
+    ) -> SQLFragment? {
+        Self.permission(plan, kind, before: before, after: after)
+    }
+
+    /// What the rules say of a change, on the images that are named; nil when SQL cannot decide.
+    static func permission(
+        _ plan: AccessPlan,
         _ kind: WriteKind,
         before: FilterCompiler.Source,
         after: @escaping (Filter) -> FilterCompiler.Source
