@@ -71,9 +71,12 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
         }
         let denial = error.cause as? WriteDenial
         trace.note { facts in
-            facts.clientAppID = app
+            // A path may hold anything; only what names an app is worth remembering.
+            if facts.clientAppID == nil, let app, apps.app(clientAppID: app) != nil {
+                facts.clientAppID = app
+            }
             facts.errorCode = error.code.rawValue
-            facts.reason = denial?.reason ?? error.message
+            facts.reason = denial?.reason
             if let denial {
                 facts.namespace = denial.namespace
                 facts.role = denial.role

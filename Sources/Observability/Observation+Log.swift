@@ -76,6 +76,12 @@ extension Observation {
             )
         case .configurationRefused(let app, let reason):
             logger.error("configuration refused", metadata: ["app": .string(app), "reason": .string(reason)])
+        case .logRowsDropped(let rows, let loss, let isNews):
+            logger.log(
+                level: isNews ? .warning : .debug,
+                "rows of the request log dropped",
+                metadata: ["rows": .stringConvertible(rows), "reason": .string(loss.rawValue)]
+            )
         case .lifecycle(let part, let event):
             logger.info("lifecycle", metadata: ["part": .string(part), "event": .string(event)])
         }

@@ -30,6 +30,18 @@ public enum Observation: Sendable {
     case configurationReloaded(app: String, version: String)
     /// An app's new configuration did not check; the old one stays in force.
     case configurationRefused(app: String, reason: String)
+    /// Rows of the request log were not written; `isNews` the first time within the hour.
+    case logRowsDropped(rows: Int, because: LogLoss, isNews: Bool)
     /// A part started or stopped.
     case lifecycle(part: String, event: String)
+}
+
+/// Why rows of the request log were not written; the raw values are a dimension of the metric.
+public enum LogLoss: String, CaseIterable, Sendable {
+    /// More waited than are kept: the database was away, or too slow.
+    case full
+    /// More than are taken per second of requests that name no app, or that were turned away unserved.
+    case limit
+    /// The database refused the row.
+    case refused
 }

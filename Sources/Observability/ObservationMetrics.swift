@@ -18,6 +18,12 @@ final class ObservationMetrics: Sendable {
     private let connectFailures = Counter(label: "tidegate_database_connect_failures_total")
     private let poolRefusals = Counter(label: "tidegate_database_pool_refusals_total")
     private let reloads = Counter(label: "tidegate_configuration_reloads_total")
+    private let droppedLogRows = Dictionary(
+        uniqueKeysWithValues: LogLoss.allCases.map { loss in
+            let label = "tidegate_log_rows_dropped_total"
+            return (loss, Counter(label: label, dimensions: [("reason", loss.rawValue)]))
+        }
+    )
     private let refusedReloads = Counter(label: "tidegate_configuration_refusals_total")
 
     func record(_ observation: Observation) {
@@ -34,6 +40,7 @@ final class ObservationMetrics: Sendable {
         case .poolExhausted: poolRefusals.increment()
         case .configurationReloaded: reloads.increment()
         case .configurationRefused: refusedReloads.increment()
+        case .logRowsDropped(let rows, let loss, _): droppedLogRows[loss]?.increment(by: Int64(rows))
         case .databaseNotice, .migrationApplied, .lifecycle: break
         }
     }

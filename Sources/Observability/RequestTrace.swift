@@ -83,6 +83,7 @@ public final class RequestTrace: Sendable {
                 method: method,
                 route: route,
                 status: status,
+                start: start,
                 duration: now - start,
                 stages: state.times,
                 facts: state.facts
@@ -115,12 +116,14 @@ public struct RequestRecord: Sendable {
     public let route: String
     /// The HTTP status.
     public let status: Int
+    /// When the head was here.
+    public let start: ContinuousClock.Instant
     /// From the head to the answer.
     public let duration: Duration
     /// The same, by stage.
     public let stages: StageTimes
     /// What was learnt on the way.
-    public let facts: RequestTrace.Facts
+    public var facts: RequestTrace.Facts
 }
 
 extension RequestStage {

@@ -27,14 +27,14 @@ struct DataAPIRoutes {
         let app = try apps.require(context)
         let action = try context.parameters.require("action")
         let version = try context.parameters.require("version")
+        let trace = context.trace
+        trace.note { $0.clientAppID = app.clientAppID }
         let api = app.dataAPI
         guard OperationParser.actions.contains(action), api.serves(version: version) else {
             return Response(status: .notFound)
         }
-        let trace = context.trace
         let facts = RequestFacts(request, context, settings: settings)
         trace.note { noted in
-            noted.clientAppID = app.clientAppID
             noted.address = facts.address
             noted.operation = action
         }

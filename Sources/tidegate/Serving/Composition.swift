@@ -19,12 +19,18 @@ struct Composition: Sendable {
     let gateway: HTTPGateway
     let keySets: KeySetFetcher
     let catalog: CollectionCatalog
+    let requestLog: RequestLog
 
     /// Connects, checks the server, and loads every app.
     static func make(settings: ServerSettings, databaseURL: String, logger: Logger) async throws
         -> Composition
     {
-        let observer = Observer(logger: logger)
+        let logObserver = Observer(logger: logger)
+        let requestLog = RequestLog(settings: settings.requestLog, observer: logObserver)
+        let observer = Observer { observation in
+            logObserver.record(observation)
+            if case .requestFinished(let record) = observation { requestLog.take(record) }
+        }
         let database = Database(
             settings: PostgresSettings(connectionString: databaseURL, maxConnections: settings.poolSize),
             observer: observer
@@ -60,7 +66,8 @@ struct Composition: Sendable {
             data: data,
             gateway: gateway,
             keySets: keySets,
-            catalog: catalog
+            catalog: catalog,
+            requestLog: requestLog
         )
     }
 
@@ -68,13 +75,15 @@ struct Composition: Sendable {
     var followers: [any Service] {
         [
             Follower { await apps.run() }, Follower { await accounts.run() },
-            Follower { await catalog.run() },
+            Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
+            Follower { await requestLog.sweep(on: database) },
         ]
     }
 
     /// Ends what ``make(settings:databaseURL:logger:)`` opened.
     func close() async {
         await keySets.close()
+        await requestLog.flush(to: database)
         await database.close()
     }
 

@@ -17,6 +17,9 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.trustedProxies)) var trustedProxies: String?
     @Option(name: .long, help: help(.poolSize)) var poolSize: String?
     @Option(name: .long, help: help(.logLevel)) var logLevel: String?
+    @Option(name: .long, help: help(.logSample)) var logSample: String?
+    @Option(name: .long, help: help(.logWrites)) var logWrites: String?
+    @Option(name: .long, help: help(.logRetention)) var logRetention: String?
     @Option(name: .long, help: "A JSON file with any of these settings, by the names of the flags.")
     var settings: String?
     @OptionGroup(title: "Limits") var limits: LimitOptions
@@ -34,6 +37,7 @@ struct ServerOptions: ParsableArguments {
             (.publicURL, publicURL), (.insertStatus, insertStatus),
             (.bodyTimeout, bodyTimeout), (.requestTimeout, requestTimeout),
             (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.logLevel, logLevel),
+            (.logSample, logSample), (.logWrites, logWrites), (.logRetention, logRetention),
         ]
         let known = Dictionary(
             uniqueKeysWithValues: values.compactMap { setting, value in value.map { (setting.name, $0) } }

@@ -2,6 +2,7 @@ import Configuration
 import Errors
 import HTTPGateway
 import Logging
+import Services
 import SystemPackage
 
 /// Every setting, checked and typed.
@@ -16,6 +17,7 @@ struct ServerSettings: Sendable {
     var gateway: GatewaySettings
     var poolSize: Int
     var logLevel: Logger.Level
+    var requestLog: RequestLog.Settings
 
     /// Reads flags, then the environment, then the settings file, then the defaults.
     ///
@@ -58,6 +60,11 @@ struct ServerSettings: Sendable {
             throw ServiceError(.invalidSetting, "log-level: there is no level '\(level)'")
         }
         self.logLevel = logLevel
+        requestLog = RequestLog.Settings(
+            sampledShare: try values.number(.logSample, in: 0...1),
+            includesWrites: try values.flag(.logWrites),
+            retentionDays: try values.integer(.logRetention, in: 1...3650)
+        )
         guard
             let insertStatus = GatewaySettings.InsertStatus(
                 rawValue: try values.integer(.insertStatus, in: 200...201)
@@ -88,6 +95,8 @@ struct SettingValues {
         if let text = reader.string(forKey: key, isSecret: setting.isSecret), !text.isEmpty { return text }
         // A number in the settings file.
         if let number = reader.int(forKey: key) { return String(number) }
+        if let number = reader.double(forKey: key) { return String(number) }
+        if let flag = reader.bool(forKey: key) { return String(flag) }
         return setting.defaultValue
     }
 
@@ -100,5 +109,24 @@ struct SettingValues {
             )
         }
         return number
+    }
+
+    func number(_ setting: Setting, in range: ClosedRange<Double>) throws(ServiceError) -> Double {
+        let text = text(setting) ?? ""
+        guard let number = Double(text), range.contains(number) else {
+            throw ServiceError(
+                .invalidSetting,
+                "\(setting.name) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'"
+            )
+        }
+        return number
+    }
+
+    func flag(_ setting: Setting) throws(ServiceError) -> Bool {
+        let text = text(setting) ?? ""
+        guard let flag = Bool(text) else {
+            throw ServiceError(.invalidSetting, "\(setting.name) must be true or false, not '\(text)'")
+        }
+        return flag
     }
 }

@@ -20,6 +20,7 @@ struct Setting: Sendable {
         [
             databaseURL, host, port, httpsHost, httpsPort, tlsCertificate, tlsKey, publicURL, insertStatus,
             bodyTimeout, requestTimeout, trustedProxies, poolSize, logLevel,
+            logSample, logWrites, logRetention,
         ] + LimitSetting.all.map(\.setting)
 
     static let databaseURL = Setting(
@@ -84,5 +85,20 @@ struct Setting: Sendable {
         name: "log-level",
         defaultValue: "info",
         help: "Least weight of what is logged: trace, debug, info, notice, warning, error or critical."
+    )
+    static let logSample = Setting(
+        name: "log-sample",
+        defaultValue: "0.01",
+        help: "Share of successful reads that get a row in tidegate.logs: 0 to 1."
+    )
+    static let logWrites = Setting(
+        name: "log-writes",
+        defaultValue: "true",
+        help: "Whether successful writes and logins get a row in tidegate.logs: true or false."
+    )
+    static let logRetention = Setting(
+        name: "log-retention",
+        defaultValue: "10",
+        help: "Days that rows of tidegate.logs are kept."
     )
 }

@@ -1,0 +1,79 @@
+import Observability
+import SQL
+
+/// The statements of ``RequestLog``.
+enum RequestLogStatements {
+    /// Writes rows, all in one statement.
+    ///
+    /// Times are sent as ages, so that every row is dated by the database's clock, whichever gateway wrote
+    /// it and however long it waited.
+    ///
+    /// - Parameters:
+    ///   - records: The requests.
+    ///   - now: The moment that ages are counted from.
+    ///   - mayRepeat: Whether some may be there already, and are to be left as they are.
+    /// - Returns: The statement.
+    static func insert(
+        _ records: [RequestRecord],
+        now: ContinuousClock.Instant,
+        mayRepeat: Bool
+    ) -> SQLFragment {
+        func numbers(_ value: (RequestRecord) -> Int64) -> SQLFragment {
+            .bind(.intArray(records.map(value)))
+        }
+        // An empty text stands for NULL, which an array of texts cannot hold here.
+        func texts(_ value: (RequestRecord) -> String?) -> SQLFragment {
+            .bind(.textArray(records.map { storable(value($0) ?? "") }))
+        }
+        return """
+            INSERT INTO tidegate.logs (at, type, app, user_id, method, route, operation, namespace, status, code,
+                role, reason, duration_ms, database_ms, statements, request_id, address)
+            SELECT now() - r.age * interval '1 microsecond', r.type, nullif(r.app, ''), nullif(r.user_id, ''),
+                r.method, r.route, nullif(r.operation, ''), nullif(r.namespace, ''), r.status,
+                nullif(r.code, ''), nullif(r.role, ''), nullif(r.reason, ''), r.duration / 1000.0,
+                r.waited / 1000.0, r.statements, r.request_id, nullif(r.address, '')
+            FROM unnest(\(numbers { ($0.start.duration(to: now)).microseconds }), \(texts(type)),
+                \(texts { $0.facts.clientAppID }), \(texts { $0.facts.userID }), \(texts(method)),
+                \(texts { $0.route }), \(texts { $0.facts.operation }), \(texts { $0.facts.namespace }),
+                \(numbers { Int64($0.status) }), \(texts { $0.facts.errorCode }), \(texts { $0.facts.role }),
+                \(texts { $0.facts.reason }), \(numbers { $0.duration.microseconds }),
+                \(numbers { $0.stages[.database].microseconds }), \(numbers { Int64($0.facts.statements) }),
+                \(texts { $0.requestID }), \(texts { $0.facts.address }))
+                AS r (age, type, app, user_id, method, route, operation, namespace, status, code, role, reason,
+                    duration, waited, statements, request_id, address)
+            WHERE NOT \(bind: .bool(mayRepeat)) OR NOT EXISTS (
+                SELECT FROM tidegate.logs l
+                WHERE l.request_id = r.request_id AND l.at > now() - interval '1 day')
+            """
+    }
+
+    /// Makes the partitions of the days that come and drops those that are over.
+    static func sweep(keepingDays days: Int) -> SQLFragment {
+        "SELECT tidegate.sweep_logs(make_interval(days => \(bind: .int4(Int32(clamping: days)))))"
+    }
+
+    /// The hosted service's name for what was called.
+    private static func type(_ record: RequestRecord) -> String {
+        if record.route.hasPrefix("/app/") { return "ENDPOINT" }
+        return record.route.hasPrefix("/api/client/") && record.route.contains("/auth/") ? "AUTH" : "API"
+    }
+
+    /// HTTP/2 lets a caller send any word as the method.
+    private static func method(_ record: RequestRecord) -> String {
+        methods.contains(record.method) ? record.method : "OTHER"
+    }
+
+    private static let methods: Set<String> = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"]
+
+    /// PostgreSQL has no U+0000 in a text.
+    private static func storable(_ text: String) -> String {
+        text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text
+    }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds &* 1_000_000 &+ attoseconds / 1_000_000_000_000
+    }
+}
