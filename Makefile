@@ -6,7 +6,7 @@ PACKAGES := libpq-dev libcurl4-openssl-dev libsqlite3-dev libjavascriptcoregtk-4
 CONFIG ?= debug
 CHECK := --explicit-target-dependency-import-check error
 
-.PHONY: run build test format lint bench packages clean
+.PHONY: run build test chaos format lint bench packages clean
 
 run: packages
 	swift build -c $(CONFIG) --product tidegate
@@ -18,6 +18,13 @@ build: packages
 test: packages
 	swift build --build-tests $(CHECK)
 	swift test --skip-build $(ARGS)
+
+# Real gateways and a real PostgreSQL under load, broken at random; SEED=n plays the same faults again.
+ROUNDS ?= 5
+chaos: packages
+	swift build -c $(CONFIG) --product tidegate
+	swift build -c $(CONFIG) --product tidegate-chaos
+	"$$(swift build -c $(CONFIG) --show-bin-path)/tidegate-chaos" --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 format:
 	swift format --in-place --recursive --parallel Sources Tests Package.swift

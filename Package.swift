@@ -152,6 +152,15 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "tidegate-chaos",
+            dependencies: [
+                "TestSupport", "Postgres", "SQL", "Threading", "Errors",
+                product("ArgumentParser", "swift-argument-parser"),
+            ],
+            path: "Tests/Chaos",
+            swiftSettings: settings
+        ),
         tests("BSONTests", ["BSON", "Errors"]),
         tests("SQLTests", ["SQL", "Errors"]),
         tests("MQLTests", ["MQL", "BSON", "Errors"]),

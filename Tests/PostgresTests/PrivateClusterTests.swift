@@ -54,6 +54,28 @@ struct PrivateClusterTests {
         await first.stop()
     }
 
+    @Test("starts again after its server was killed, with whatever of it still runs")
+    func startsAfterCrash() async throws {
+        let path = directory("crash")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let cluster = PrivateCluster(directory: path, durability: .durable)
+        try await cluster.start()
+        try await remember("a", in: cluster)
+        // A session in the middle of a statement notices only later that its postmaster is gone.
+        let busy = Database(settings: PostgresSettings(connectionString: cluster.connectionString()))
+        let statement = Task { try await busy.run("SELECT count(*) FROM generate_series(1, 1e12::bigint)") }
+        try await eventually { busy.health.leased == 1 }
+        let pid = try String(contentsOfFile: path + "/data/postmaster.pid", encoding: .utf8)
+        let master = try #require(pid.split(separator: "\n").first.flatMap { pid_t($0) })
+        kill(master, SIGKILL)
+        try await eventually { !cluster.isRunning }
+        try await cluster.start()
+        #expect(try await memory(of: cluster) == 1)
+        await #expect(throws: ServiceError.self) { try await statement.value }
+        await busy.close()
+        await cluster.stop()
+    }
+
     @Test("uses a short directory for its socket when the path is too long for one")
     func shortensSocket() async throws {
         let path = directory("long") + "/" + String(repeating: "x", count: 100)

@@ -108,7 +108,10 @@ struct TransactionTests {
         try await database.transaction { transaction in
             async let slow = transaction.run("SELECT pg_advisory_lock(78)")
             try await eventually {
-                try await holder.run("SELECT count(*) FROM pg_locks WHERE NOT granted").int(0, 0) == 1
+                try await holder.run("SELECT count(*) FROM pg_locks WHERE NOT granted AND objid = 78").int(
+                    0,
+                    0
+                ) == 1
             }
             let error = await #expect(throws: ServiceError.self) { try await transaction.run("SELECT 1") }
             #expect(error?.code == .internalServerError)
@@ -116,6 +119,28 @@ struct TransactionTests {
             _ = try await slow
         }
         await holder.close()
+    }
+
+    @Test("ends with an error when its session breaks between two statements")
+    func survivesLossBetweenStatements() async throws {
+        let pool = Database(
+            settings: PostgresSettings(
+                connectionString: TestDatabase.current.connectionString,
+                maxConnections: 1
+            )
+        )
+        let database = database
+        let error = await #expect(throws: ServiceError.self) {
+            try await pool.transaction { transaction in
+                let session = try await transaction.run("SELECT pg_backend_pid()").int(0, 0) ?? 0
+                _ = try await database.run("SELECT pg_terminate_backend(\(bind: .int4(Int32(session))))")
+                try await eventually { pool.health.open == 0 }
+                _ = try await transaction.run("SELECT 1")
+            }
+        }
+        #expect(error?.code == .maintenanceInProgress)
+        #expect(try await pool.run("SELECT 1").int(0, 0) == 1)
+        await pool.close()
     }
 
     @Test("costs nothing when its body runs nothing")

@@ -48,6 +48,16 @@ public enum Shell {
         )
     }
 
+    /// As ``run(_:_:input:)``, for programs that take their time: the waiting is done on a thread of its own, and
+    /// other tests go on.
+    public static func finish(_ executable: URL, _ arguments: [String]) async throws -> Result {
+        try await withCheckedThrowingContinuation { waiting in
+            Thread.detachNewThread {
+                waiting.resume(with: Swift.Result { try run(executable, arguments) })
+            }
+        }
+    }
+
     /// Runs SQL as an administrator would, in psql; rows come one a line, columns with `|` between.
     @discardableResult
     public static func psql(_ database: String, _ statement: String) throws -> String {

@@ -28,11 +28,8 @@ struct OpenedSession: ~Copyable {
             guard PQstatus(handle) == CONNECTION_OK else { throw Self.unreachable(handle) }
             try Self.check(handle)
             let script = (Self.preparation(settings) + extra).joined(separator: "; ")
-            for command in [script, alone].compactMap({ $0 }) {
-                let result = PQexec(handle, command)
-                defer { PQclear(result) }
-                guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw Self.unreachable(handle) }
-            }
+            try Self.execute(script, handle, within: settings.connectTimeout)
+            if let alone { try Self.execute(alone, handle, within: .seconds(600)) }
         } catch {
             PQfinish(handle)
             throw error
@@ -94,17 +91,45 @@ struct OpenedSession: ~Copyable {
         ]
     }
 
+    /// As `PQexec`, but with an end: whoever opens sessions opens those of all callers, and must not wait for
+    /// ever for a server that let us in and then fell silent.
+    private static func execute(
+        _ command: String,
+        _ handle: OpaquePointer,
+        within limit: Duration
+    ) throws(ServiceError) {
+        let end = Timeline.adding(limit, to: Timeline.now)
+        guard PQsendQuery(handle, command) == 1 else { throw unreachable(handle) }
+        while true {
+            while PQisBusy(handle) == 1 {
+                let left = (end - Timeline.now) / 1_000_000
+                guard left > 0 else {
+                    throw unreachable("the server accepted the connection, but does not answer")
+                }
+                var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+                _ = poll(&socket, 1, Int32(clamping: left))
+                guard socket.revents == 0 || PQconsumeInput(handle) == 1 else { throw unreachable(handle) }
+            }
+            guard let result = PQgetResult(handle) else { return }
+            defer { PQclear(result) }
+            guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw unreachable(handle) }
+        }
+    }
+
     private static func milliseconds(_ duration: Duration) -> Int64 {
         min(max(0, Timeline.nanoseconds(duration) / 1_000_000), Int64(Int32.max))
     }
 
     private static func unreachable(_ handle: OpaquePointer) -> ServiceError {
         let reason = PQerrorMessage(handle).map { String(cString: $0) } ?? "unknown reason"
-        let line = reason.split(separator: "\n").joined(separator: " ")
-        return ServiceError(
+        return unreachable(reason.split(separator: "\n").joined(separator: " "))
+    }
+
+    private static func unreachable(_ reason: String) -> ServiceError {
+        ServiceError(
             .maintenanceInProgress,
             "the database cannot be reached",
-            cause: PostgresFailure(sqlState: .connectionFailure, message: line)
+            cause: PostgresFailure(sqlState: .connectionFailure, message: reason)
         )
     }
 }

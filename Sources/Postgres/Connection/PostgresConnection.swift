@@ -83,10 +83,9 @@ final class PostgresConnection: ReactorClient {
             return .connectionLost(state.errorMessage)
         }
         guard let problem else { return reactor.look(by: job.deadline) }
-        guard problem.code != .internalServerError else {
-            return job.finish(.failure(problem))
-        }
-        abandon(problem)
+        if problem.code != .internalServerError { abandon(problem) }
+        // A session that broke before it got the job knows nothing of it, so that abandoning told nobody.
+        job.finish(.failure(problem))
     }
 
     /// Asks the server to stop a job, if it is the one in hand.

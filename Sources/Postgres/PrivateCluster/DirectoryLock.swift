@@ -44,36 +44,3 @@ final class DirectoryLock: Sendable {
         return digits.isEmpty ? "" : " (process \(String(decoding: digits, as: UTF8.self)))"
     }
 }
-
-/// A server that outlived the process which started it.
-enum LeftoverServer {
-    /// Stops the server that runs on a data directory, if there is one.
-    static func stop(dataDirectory: String) {
-        guard let id = server(on: dataDirectory) else { return }
-        for (signal, patience) in [(SIGINT, 1500), (SIGQUIT, 250), (SIGKILL, 250)] {
-            kill(id, signal)
-            for _ in 0..<patience {
-                guard server(on: dataDirectory) == id else { return }
-                Pause.milliseconds(20)
-            }
-        }
-    }
-
-    /// The process named in `postmaster.pid`, if it is alive and works in that directory: a process id by
-    /// itself may since have gone to another program.
-    private static func server(on dataDirectory: String) -> pid_t? {
-        let file = open(dataDirectory + "/postmaster.pid", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 32)
-        let count = read(file, &bytes, 32)
-        let digits = bytes.prefix(max(0, count)).prefix { (48...57).contains($0) }
-        guard let id = pid_t(String(decoding: digits, as: UTF8.self)), id > 1 else { return nil }
-        var here = stat()
-        var there = stat()
-        guard stat("/proc/\(id)/cwd", &there) == 0, stat(dataDirectory, &here) == 0,
-            here.st_ino == there.st_ino, here.st_dev == there.st_dev
-        else { return nil }
-        return id
-    }
-}

@@ -85,6 +85,8 @@ public final class PrivateCluster: Sendable {
 
     private func startBlocking(_ database: String) throws(ServiceError) {
         guard !isRunning else { return }
+        // A server that crashed; what held the directory for it goes, or we would lock ourselves out.
+        running.withLock { $0 = nil }
         let tools = try ClusterTools.find()
         try layout.prepare(owner: tools.account)
         let lock = try DirectoryLock(layout.lockFile)

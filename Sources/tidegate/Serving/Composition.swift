@@ -21,6 +21,28 @@ struct Composition: Sendable {
     let catalog: CollectionCatalog
     let requestLog: RequestLog
 
+    /// As ``make(settings:databaseURL:logger:)``, but gives a database that is starting or recovering time to
+    /// come up: after a loss of power both start at once.
+    static func makeWhenReachable(
+        settings: ServerSettings,
+        databaseURL: String,
+        logger: Logger,
+        patience: Duration = .seconds(60)
+    ) async throws -> Composition {
+        let end = ContinuousClock.now + patience
+        while true {
+            do {
+                return try await make(settings: settings, databaseURL: databaseURL, logger: logger)
+            } catch let error as ServiceError
+                where error.code == .maintenanceInProgress && ContinuousClock.now < end
+            {
+                let reason = error.details["reason"] ?? error.message
+                logger.warning("waiting for the database", metadata: ["reason": .string(reason)])
+                try await Task.sleep(for: .milliseconds(500))
+            }
+        }
+    }
+
     /// Connects, checks the server, and loads every app.
     static func make(settings: ServerSettings, databaseURL: String, logger: Logger) async throws
         -> Composition
@@ -35,9 +57,14 @@ struct Composition: Sendable {
             settings: PostgresSettings(connectionString: databaseURL, maxConnections: settings.poolSize),
             observer: observer
         )
-        try await database.check()
         let apps = AppRegistry(database: database, observer: observer)
-        try await apps.load()
+        do {
+            try await database.check()
+            try await apps.load()
+        } catch {
+            await database.close()
+            throw error
+        }
         let ids = ObjectIDGenerator.random()
         let catalog = CollectionCatalog(database: database)
         let data = DataService(database: database, catalog: catalog, ids: ids, now: Self.milliseconds)

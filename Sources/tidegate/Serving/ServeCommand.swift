@@ -29,7 +29,7 @@ struct ServeCommand: AsyncParsableCommand {
         if let certificate = settings.tlsCertificate, let key = settings.tlsKey {
             certificates = try TLSCertificates(certificateFile: certificate, keyFile: key)
         }
-        let composition = try await Composition.make(
+        let composition = try await Composition.makeWhenReachable(
             settings: settings,
             databaseURL: databaseURL,
             logger: logger
