@@ -24,10 +24,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
         context.trace = trace
         let appID = Self.appID(in: request.uri.path)
         let origin = request.headers[.origin]
-        let policy = CORSPolicy(
-            allowedOrigins: appID.flatMap { apps.app(clientAppID: $0) }?.definition.allowedRequestOrigins
-                ?? []
-        )
+        let policy = policy(origin: origin, method: request.method, app: appID)
 
         var response: Response
         if !policy.admits(origin) {
@@ -48,6 +45,14 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
         )
         observer.record(.requestFinished(record))
         return response
+    }
+
+    /// Only a browser's requests are asked about; most come from elsewhere.
+    private func policy(origin: String?, method: HTTPRequest.Method, app: String?) -> CORSPolicy {
+        guard origin != nil || method == .options, let app = app.flatMap({ apps.app(clientAppID: $0) }) else {
+            return CORSPolicy(allowedOrigins: [])
+        }
+        return CORSPolicy(allowedOrigins: app.definition.allowedRequestOrigins)
     }
 
     private func answer(_ request: Request, app: String?, _ context: GatewayContext) async -> Response {

@@ -17,6 +17,7 @@ public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandle
 
     private let timeout: TimeAmount
     private var timer: Scheduled<Void>?
+    private var isWaiting = false
     private var gaveUp = false
 
     /// - Parameter timeout: How long a body may take, from the head on.
@@ -24,14 +25,13 @@ public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandle
         self.timeout = timeout
     }
 
-    /// Begins to wait at a head and stops at an end.
+    /// Begins to wait at a head and stops at an end; most bodies arrive with their head and need no timer.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if gaveUp { return }
         switch unwrapInboundIn(data) {
-        case .head:
-            let loop = context.eventLoop.assumeIsolated()
-            timer = loop.scheduleTask(in: timeout) { self.giveUp(context) }
+        case .head: isWaiting = true
         case .end:
+            isWaiting = false
             timer?.cancel()
             timer = nil
         case .body: break
@@ -39,9 +39,19 @@ public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandle
         context.fireChannelRead(data)
     }
 
+    /// Sets the timer for a body that did not come at once.
+    public func channelReadComplete(context: ChannelHandlerContext) {
+        if isWaiting, timer == nil, !gaveUp {
+            let loop = context.eventLoop.assumeIsolated()
+            timer = loop.scheduleTask(in: timeout) { self.giveUp(context) }
+        }
+        context.fireChannelReadComplete()
+    }
+
     private func giveUp(_ context: ChannelHandlerContext) {
         guard timer != nil else { return }
         timer = nil
+        isWaiting = false
         gaveUp = true
         context.fireChannelRead(wrapInboundOut(.end(nil)))
         context.fireChannelReadComplete()
