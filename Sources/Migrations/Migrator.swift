@@ -49,6 +49,17 @@ public struct Migrator: Sendable {
         return try MigrationPlan(available: available, applied: MigrationStatements.decode(rows))
     }
 
+    /// How many migrations are due, found in one statement: for asking often.
+    ///
+    /// - Throws: `migrationDrift`, or why the database does not answer in time.
+    public func dueCount(within limit: Duration) async throws(ServiceError) -> Int {
+        let rows = try await database.run(MigrationStatements.applied, plan: .automatic, within: limit)
+        return try MigrationPlan(
+            available: Self.resolve(nil),
+            applied: MigrationStatements.decode(rows)
+        ).due.count
+    }
+
     private static func resolve(_ available: [Migration]?) throws(ServiceError) -> [Migration] {
         if let available { return available }
         return try Migration.embedded()
