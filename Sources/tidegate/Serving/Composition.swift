@@ -105,9 +105,9 @@ struct Composition: Sendable {
             gateway: gateway,
             keySets: keySets,
             catalog: catalog,
-            requestLog: requestLog,
             telemetry: telemetry,
-            readiness: readiness
+            readiness: readiness,
+            requestLog: requestLog
         )
     }
 
