@@ -2,6 +2,8 @@
 
 PACKAGES := libpq-dev libcurl4-openssl-dev libsqlite3-dev libjavascriptcoregtk-4.1-dev postgresql \
 	curl openssl
+# What the tests use besides.
+TEST_PACKAGES := chromium
 # Debug starts soonest; `make run CONFIG=release` is what to measure and to deploy.
 CONFIG ?= debug
 CHECK := --explicit-target-dependency-import-check error
@@ -15,6 +17,7 @@ run: packages
 build: packages
 	swift build -c release --product tidegate
 
+test: PACKAGES += $(TEST_PACKAGES)
 test: packages
 	swift build --build-tests $(CHECK)
 	swift test --skip-build $(ARGS)

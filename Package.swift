@@ -42,6 +42,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
         // Languages
@@ -68,7 +69,7 @@ let package = Package(
         room("Threading"),
         room(
             "Observability",
-            ["Errors", product("Logging", "swift-log"), product("Metrics", "swift-metrics")]
+            ["Errors", product("Logging", "swift-log"), product("CoreMetrics", "swift-metrics")]
         ),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CEpoll"),
@@ -98,11 +99,15 @@ let package = Package(
 
         // Doors
         .target(name: "COpenAPI"),
+        .target(name: "CPages", exclude: ["pages"]),
         room(
             "HTTPGateway",
             [
-                "COpenAPI", "Services", "AppDefinition", "Accounts", "Rules", "MQL", "BSON", "Observability",
+                "COpenAPI", "CPages", "Services", "AppDefinition", "Accounts", "Rules", "MQL", "BSON",
+                "Observability",
                 "Errors",
+                product("Yams", "Yams"),
+                product("Crypto", "swift-crypto"),
                 product("Hummingbird", "hummingbird"),
                 product("HummingbirdTLS", "hummingbird"),
                 product("HummingbirdHTTP2", "hummingbird"),
@@ -177,6 +182,10 @@ let package = Package(
         tests(
             "AppDefinitionTests",
             ["AppDefinition", "Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]
+        ),
+        tests(
+            "ObservabilityTests",
+            ["Observability", "Errors", product("CoreMetrics", "swift-metrics")]
         ),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
         tests("MigrationsTests", ["Migrations", "Postgres", "SQL", "Errors"]),

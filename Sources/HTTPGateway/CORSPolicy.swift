@@ -48,7 +48,7 @@ extension HTTPField.Name {
     static let serverTiming = staticName("Server-Timing")
 
     /// A name that is a valid token by construction.
-    private static func staticName(_ text: String) -> HTTPField.Name {
+    static func staticName(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("not a header name: \(text)") }
         return name
     }

@@ -22,6 +22,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
         let requestID = requestIDs.next(seconds: UInt32(truncatingIfNeeded: time(nil))).hex
         let trace = RequestTrace(requestID: requestID)
         context.trace = trace
+        observer.record(.requestStarted)
         let appID = Self.appID(in: request.uri.path)
         let origin = request.headers[.origin]
         let policy = policy(origin: origin, method: request.method, app: appID)
@@ -40,7 +41,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
         response.headers[.requestID] = requestID
         let record = trace.record(
             method: request.method.rawValue,
-            route: context.coreContext.endpointPath.value ?? "none",
+            route: Self.route(context.coreContext.endpointPath.value),
             status: response.status.code
         )
         observer.record(.requestFinished(record))
@@ -88,6 +89,12 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
             }
         }
         return ErrorResponse(error: error, app: app, requestID: trace.requestID).response
+    }
+
+    /// The pattern of a route; `none` for paths that nothing serves, which the framework names otherwise.
+    private static func route(_ pattern: String?) -> String {
+        guard let pattern, pattern.hasPrefix("/") else { return "none" }
+        return pattern
     }
 
     /// The app id of `/app/{id}/…` and `/api/client/v2.0/app/{id}/…`.

@@ -11,7 +11,7 @@ public struct HTTPGateway: Sendable {
     let settings: GatewaySettings
     let observer: Observer
     let requestIDs: ObjectIDGenerator
-    let health: HealthCheck
+    let isReady: @Sendable () async -> Bool
 
     /// Made of the services that it answers for.
     ///
@@ -22,7 +22,7 @@ public struct HTTPGateway: Sendable {
     ///   - settings: Limits, times, and what is known of proxies.
     ///   - observer: Learns of every request.
     ///   - requestIDs: Names the requests.
-    ///   - health: Answers whether the database can be reached; asked at most once a second.
+    ///   - health: Whether requests can be served; everybody may ask, so the answer must cost nothing.
     public init(
         apps: AppRegistry,
         accounts: AccountService,
@@ -38,7 +38,7 @@ public struct HTTPGateway: Sendable {
         self.settings = settings
         self.observer = observer
         self.requestIDs = requestIDs
-        self.health = HealthCheck(probe: health)
+        isReady = health
     }
 
     /// Everything that the gateway answers, as one responder for any number of servers.
@@ -60,7 +60,7 @@ public struct HTTPGateway: Sendable {
         LoginRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
         SessionRoutes(accounts: accounts).add(to: router)
         DocumentRoutes().add(to: router)
-        HealthRoutes(check: health).add(to: router)
+        HealthRoutes(isReady: isReady).add(to: router)
         return router
     }
 }

@@ -49,6 +49,18 @@ public struct Migrator: Sendable {
         return try MigrationPlan(available: available, applied: MigrationStatements.decode(rows))
     }
 
+    /// How many of the program's migrations are missing, found in one statement: for asking often.
+    ///
+    /// A database that is newer than the program misses nothing: a newer gateway brought it there.
+    ///
+    /// - Throws: Why the database does not answer in time.
+    public func dueCount(within limit: Duration) async throws(ServiceError) -> Int {
+        let available = try Migration.embedded()
+        let rows = try await database.run(MigrationStatements.applied, plan: .automatic, within: limit)
+        let done = Set(MigrationStatements.decode(rows).map(\.number))
+        return available.count { !done.contains($0.number) }
+    }
+
     private static func resolve(_ available: [Migration]?) throws(ServiceError) -> [Migration] {
         if let available { return available }
         return try Migration.embedded()

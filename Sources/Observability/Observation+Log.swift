@@ -8,6 +8,7 @@ extension Observation {
     /// door's access log is a setting of its own.
     func write(to logger: Logger) {
         switch self {
+        case .requestStarted: break
         case .requestFinished(let record):
             logger.log(
                 level: record.status >= 500 ? .warning : .debug,
@@ -49,6 +50,11 @@ extension Observation {
                     "reason": .string(reason), "attempt": .stringConvertible(attempt),
                     "retry_ms": .milliseconds(retryIn),
                 ]
+            )
+        case .listening(let channels):
+            logger.debug(
+                "listening for notifications",
+                metadata: ["channels": .array(channels.map { .string($0) })]
             )
         case .poolExhausted(let waiting, let connections):
             logger.warning(

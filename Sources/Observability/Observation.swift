@@ -4,6 +4,8 @@ public import Errors
 ///
 /// The payloads are safe to log: no binds, no headers, no bodies, no connection strings.
 public enum Observation: Sendable {
+    /// A request has come.
+    case requestStarted
     /// A request was answered.
     case requestFinished(RequestRecord)
     /// A request failed for a reason of ours; `error.cause` is logged here and nowhere else.
@@ -18,6 +20,8 @@ public enum Observation: Sendable {
     case connectionLost(reason: String)
     /// No connection could be made; the next attempt follows after `retryIn`.
     case connectFailed(reason: String, attempt: Int, retryIn: Duration)
+    /// Listening for notifications began, or began again after a break.
+    case listening(channels: [String])
     /// A caller gave up waiting for a connection, or the queue was full.
     case poolExhausted(waiting: Int, connections: Int)
     /// A statement was cancelled at the server because its deadline passed or its caller left.

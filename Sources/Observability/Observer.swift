@@ -1,3 +1,4 @@
+import CoreMetrics
 public import Logging
 
 /// Where observations go: to a log line and a metric, or to a closure in tests.
@@ -8,7 +9,7 @@ public struct Observer: Sendable {
 
     /// An observer that writes to a logger and to the process's metrics factory.
     public init(logger: Logger) {
-        let metrics = ObservationMetrics()
+        let metrics = ObservationMetrics(factory: MetricsSystem.factory)
         sink = { observation in
             metrics.record(observation)
             observation.write(to: logger)

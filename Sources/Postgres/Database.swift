@@ -44,7 +44,7 @@ public final class Database: Sendable {
         }
     }
 
-    private let pool: ConnectionPool
+    let pool: ConnectionPool
 
     /// A pool without connections yet; the first statement opens one.
     public init(settings: PostgresSettings, observer: Observer? = nil) {

@@ -68,6 +68,7 @@ final class NotificationListener: Sendable {
             do throws(ServiceError) {
                 let session = try OpenedSession(settings, extra: listening)
                 attempt = 0
+                observer?.record(.listening(channels: channels))
                 tell(.reconnected)
                 let reason = listen(on: session.take())
                 guard !isStopped.load(ordering: .acquiring) else { return }

@@ -56,6 +56,7 @@ public struct QueryCompiler: Sendable {
             select:
                 "SELECT doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), rowOrder))",
             decidesMatch: decides,
+            grade: decides ? .exact : condition.narrowing.grade,
             sorts: sorts,
             cuts: decides && sorts,
             arguments: arguments,
@@ -135,6 +136,8 @@ public struct FindStatement: Sendable {
     let select: SQLFragment
     /// Whether every row satisfies filter and rules; otherwise evaluate both.
     public let decidesMatch: Bool
+    /// How much of filter and rules SQL decides.
+    public let grade: PushdownGrade
     /// Whether rows come in the order asked for; otherwise sort.
     public let sorts: Bool
     /// Whether skip and limit are applied; otherwise cut.

@@ -12,6 +12,7 @@ public final class AppRegistry: Sendable {
     private struct State {
         var byClientAppID: [String: AppSnapshot] = [:]
         var byID: [String: AppSnapshot] = [:]
+        var isLoaded = false
     }
 
     private let store: AppStore
@@ -35,6 +36,7 @@ public final class AppRegistry: Sendable {
         let present = Set(stored.map(\.id))
         for id in state.withLock({ Array($0.byID.keys) }) where !present.contains(id) { remove(id) }
         for app in stored { await install(app) }
+        state.withLock { $0.isLoaded = true }
     }
 
     /// Follows `tidegate_config` until its task is cancelled: reloads an app that changed, and all of them after
@@ -80,6 +82,9 @@ public final class AppRegistry: Sendable {
     public var apps: [AppSnapshot] {
         state.withLock { $0.byID.values.sorted { $0.id < $1.id } }
     }
+
+    /// Whether all apps have been read at least once.
+    public var isLoaded: Bool { state.withLock { $0.isLoaded } }
 
     private func loadUntilDone() async {
         var pause = Duration.milliseconds(200)

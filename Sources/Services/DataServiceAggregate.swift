@@ -25,6 +25,7 @@ extension DataCall {
         _ statement: AggregateStatement,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> ResultDocuments? {
+        note(statement.grade)
         let input: [BSONDocument]
         switch statement.rows {
         case .documents:

@@ -65,6 +65,11 @@ struct DataCall: Sendable {
         )
     }
 
+    /// Takes note of how much of the operation SQL decides.
+    func note(_ grade: PushdownGrade) {
+        trace?.note { $0.grade = grade.rawValue }
+    }
+
     func run(_ statement: SQLFragment, isPoint: Bool) async throws(ServiceError) -> ResultSet {
         trace?.enter(.database)
         defer { trace?.enter(.evaluate) }

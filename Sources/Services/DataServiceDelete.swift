@@ -11,6 +11,7 @@ extension DataCall {
     func delete(_ filter: Filter, many: Bool) async throws(ServiceError) -> Int {
         guard let layout = try await layout() else { return 0 }
         if let statement = compiler(layout).delete(filter, many: many) {
+            note(.exact)
             if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
                 return 1
             }
@@ -18,6 +19,7 @@ extension DataCall {
             if (rows.int(0, 1) ?? 0) > 0 { throw denied(.delete) }
             return rows.int(0, 2) ?? 0
         }
+        note(compiler(layout).writeGrade(filter))
         return try await many ? deleteMany(filter, layout) : deleteOne(filter, layout)
     }
 

@@ -30,6 +30,7 @@ extension DataCall {
         sortsInSQL: Bool
     ) async throws(ServiceError) -> ResultDocuments {
         let read = compiler(layout).find(arguments, sortsInSQL: sortsInSQL)
+        note(read.grade)
         if read.cuts {
             let rows = try await run(read.statement(), isPoint: read.isPointRead)
             let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)

@@ -31,6 +31,7 @@ extension DataCall {
         guard let layout = try await layout() else { return UpdateResult(matched: 0, modified: 0) }
         do throws(ServiceError) {
             if let statement = compiler(layout).update(arguments, many: many, now: now) {
+                note(.exact)
                 if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
                     return UpdateResult(matched: 1, modified: 1)
                 }
@@ -41,6 +42,7 @@ extension DataCall {
                     return UpdateResult(matched: rows.int(0, 0) ?? 0, modified: rows.int(0, 3) ?? 0)
                 }
             }
+            note(compiler(layout).writeGrade(arguments.filter))
             return try await LongComputation.run { () async throws(ServiceError) in
                 try await many ? updateMany(arguments, layout) : updateOne(arguments, layout)
             }

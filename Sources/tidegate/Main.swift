@@ -1,4 +1,5 @@
 import ArgumentParser
+import Observability
 
 /// `tidegate`: the command line.
 @main
@@ -6,7 +7,7 @@ struct Tidegate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidegate",
         abstract: "Serves apps of MongoDB Atlas App Services from PostgreSQL.",
-        version: "0.1.0",
+        version: Telemetry.version,
         subcommands: [
             DevCommand.self, ServeCommand.self, MigrateCommand.self, CheckCommand.self, ImportCommand.self,
             ExportCommand.self, ImportDocumentsCommand.self,

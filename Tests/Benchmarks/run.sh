@@ -39,7 +39,7 @@ dropdb --if-exists tidegate
 createdb tidegate
 "$bin" migrate >"$work/migrate.log"
 "$bin" import "$here/app" >"$work/import.log"
-"$bin" serve --port "$port" --log-level warning >"$work/server.log" 2>&1 &
+"$bin" serve --port "$port" --admin-port off --log-level warning >"$work/server.log" 2>&1 &
 server=$!
 for _ in $(seq 100); do
     curl -fsS "$base/ready" >/dev/null 2>&1 && break

@@ -123,6 +123,21 @@ struct ContractTests {
         #expect(rows.count == Setting.all.count)
     }
 
+    @Test("shows an example of every action that can be sent as it stands")
+    func examples() throws {
+        let json = OpenAPIDocument.json(try Self.text("openapi/data-api.yaml"))
+        let paths = try #require(try ExtendedJSON.readDocument(json)["paths"]?.document)
+        for action in OperationParser.actions {
+            let path = "/app/{appId}/endpoint/data/{version}/action/\(action)"
+            var value = paths[path]
+            for step in ["post", "requestBody", "content", "application/ejson", "example"] {
+                value = value?.document?[step]
+            }
+            let example = try #require(value?.document, "\(action)")
+            _ = try OperationParser.parse(action: action, body: example)
+        }
+    }
+
     @Test("lets no text but a literal become SQL")
     func sqlText() throws {
         let sources = RunningServer.packageRoot.appendingPathComponent("Sources")

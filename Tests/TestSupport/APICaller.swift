@@ -10,11 +10,18 @@ public struct APICaller: Sendable {
     public let server: RunningServer
     /// The client app id in their paths.
     public let app: String
+    private let base: String
 
     /// Made of its parts.
-    public init(server: RunningServer, app: String) {
+    ///
+    /// - Parameters:
+    ///   - server: Where the requests go.
+    ///   - app: The client app id in their paths.
+    ///   - base: Another of the server's doors than plain HTTP.
+    public init(server: RunningServer, app: String, base: String? = nil) {
         self.server = server
         self.app = app
+        self.base = base ?? server.http
     }
 
     /// One answer.
@@ -47,7 +54,7 @@ public struct APICaller: Sendable {
         headers: [String: String] = [:],
         body: Data? = nil
     ) async throws -> Answer {
-        guard let url = URL(string: server.http + path) else { throw URLError(.badURL) }
+        guard let url = URL(string: base + path) else { throw URLError(.badURL) }
         var request = URLRequest(url: url, timeoutInterval: 60)
         request.httpMethod = method
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }

@@ -11,14 +11,24 @@ public final class RunningServer: Sendable {
     public let https: String
     /// A libpq connection string for the private PostgreSQL, as its superuser.
     public let database: String
+    /// Where health, metrics and status are; empty when they are turned off.
+    public let admin: String
     /// Where the server's files are, its log among them.
     public let directory: URL
     private let process: Int32
 
-    private init(http: String, https: String, database: String, directory: URL, process: Int32) {
+    private init(
+        http: String,
+        https: String,
+        database: String,
+        admin: String,
+        directory: URL,
+        process: Int32
+    ) {
         self.http = http
         self.https = https
         self.database = database
+        self.admin = admin
         self.directory = directory
         self.process = process
     }
@@ -58,7 +68,7 @@ public final class RunningServer: Sendable {
             directory: directory,
             arguments: [
                 "dev", "--data-dir", data.path, "--app", appDirectory.path, "--port", "0",
-                "--https-port", "0",
+                "--https-port", "0", "--admin-port", "0",
             ] + arguments
         )
     }
@@ -70,7 +80,10 @@ public final class RunningServer: Sendable {
             .appendingPathComponent("tidegate-\(name)-\(process)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let log = directory.appendingPathComponent("server.log")
-        let child = try launch(["serve", "--port", "0", "--database-url", other.database], log: log)
+        let child = try launch(
+            ["serve", "--port", "0", "--admin-port", "0", "--database-url", other.database],
+            log: log
+        )
         for _ in 0..<400 {
             let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
             if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("HTTP ") }),
@@ -80,6 +93,7 @@ public final class RunningServer: Sendable {
                     http: String(url),
                     https: "",
                     database: other.database,
+                    admin: "",
                     directory: directory,
                     process: child.processIdentifier
                 )
@@ -118,6 +132,7 @@ public final class RunningServer: Sendable {
                     http: known.http,
                     https: known.https,
                     database: known.database,
+                    admin: known.admin ?? "",
                     directory: directory,
                     process: process.processIdentifier
                 )
@@ -133,6 +148,7 @@ public final class RunningServer: Sendable {
         let http: String
         let https: String
         let database: String
+        let admin: String?
     }
 
     /// What the server printed instead of starting.

@@ -36,16 +36,16 @@ struct ConnectionState: @unchecked Sendable {
     private(set) var planMode: PlanMode? = .custom
     private(set) var cancelledAt: Int64?
     private let cancelTarget: CancelRequest?
-    private var statements: StatementCache
+    private(set) var statements: StatementCache
     private var pending: Pending?
     private var isCancelOnItsWay = false
     private var held: StatementJob.Outcome?
 
-    init(_ handle: OpaquePointer, capacity: Int) {
+    init(_ handle: OpaquePointer, capacity: Int, counts: StatementCounts? = nil) {
         self.handle = handle
         descriptor = PQsocket(handle)
         cancelTarget = CancelRequest(handle)
-        statements = StatementCache(capacity: capacity)
+        statements = StatementCache(capacity: capacity, counts: counts)
         PQsetnonblocking(handle, 1)
         PQenterPipelineMode(handle)
     }

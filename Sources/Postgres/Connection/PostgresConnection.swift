@@ -44,19 +44,24 @@ final class PostgresConnection: ReactorClient {
         owner: any Owner,
         reactor: Reactor,
         cancelThread: DedicatedThread,
-        settings: PostgresSettings
+        settings: PostgresSettings,
+        counts: StatementCounts? = nil
     ) {
         self.slot = slot
         self.owner = owner
         self.reactor = reactor
         self.cancelThread = cancelThread
         cancelGrace = settings.cancelGrace
-        state = Mutex(ConnectionState(session.take(), capacity: settings.maxPreparedStatements))
+        let capacity = settings.maxPreparedStatements
+        state = Mutex(ConnectionState(session.take(), capacity: capacity, counts: counts))
         state.withLock { $0.token = reactor.add($0.descriptor, self) }
     }
 
     /// Which plan mode the session is in, for choosing a connection that needs no change.
     var planMode: PlanMode? { state.withLock { $0.planMode } }
+
+    /// How many statements the session holds prepared.
+    var statementCount: Int { state.withLock { $0.statements.count } }
 
     /// Whether no transaction is open, so that the next caller may have the connection.
     var isClean: Bool { state.withLock { $0.isClean } }

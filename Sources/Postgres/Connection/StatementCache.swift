@@ -1,4 +1,5 @@
 import CLibpq
+import Synchronization
 
 /// The prepared statements of one session: which text has which name, least recently used leaves first.
 ///
@@ -19,14 +20,16 @@ struct StatementCache: Sendable {
     }
 
     private let capacity: Int
+    private let counts: StatementCounts?
     private var entries: [StatementKey: Entry] = [:]
     private var clock: UInt64 = 0
     private var serial: UInt64 = 0
     /// Names that the session still holds but nobody uses; taken by whoever sends next.
     private(set) var dropped: [String] = []
 
-    init(capacity: Int) {
+    init(capacity: Int, counts: StatementCounts? = nil) {
         self.capacity = max(1, capacity)
+        self.counts = counts
     }
 
     var count: Int { entries.count }
@@ -36,11 +39,14 @@ struct StatementCache: Sendable {
         clock &+= 1
         if let index = entries.index(forKey: key) {
             entries.values[index].lastUse = clock
+            counts?.hits.wrappingAdd(1, ordering: .relaxed)
             return Lookup(name: entries.values[index].name, isNew: false)
         }
+        counts?.misses.wrappingAdd(1, ordering: .relaxed)
         if entries.count >= capacity, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             dropped.append(oldest.value.name)
             entries[oldest.key] = nil
+            counts?.evictions.wrappingAdd(1, ordering: .relaxed)
         }
         serial &+= 1
         let name = "t\(serial)"
@@ -59,4 +65,14 @@ struct StatementCache: Sendable {
         defer { dropped = [] }
         return dropped
     }
+}
+
+/// How the statement caches of all sessions of a pool did, since it was made.
+final class StatementCounts: Sendable {
+    /// Statements that were prepared already.
+    let hits = Atomic(0)
+    /// Statements that had to be prepared.
+    let misses = Atomic(0)
+    /// Statements dropped to make room.
+    let evictions = Atomic(0)
 }

@@ -17,6 +17,7 @@ final class ConnectionPool: Sendable {
         var machine: PoolStateMachine<Waiter>
         var connections: [PostgresConnection?]
         var lastFailure: ServiceError?
+        var acquisitions = 0
         var closers: [UnsafeContinuation<Void, Never>] = []
         var listeners: [NotificationListener] = []
     }
@@ -24,6 +25,7 @@ final class ConnectionPool: Sendable {
     let settings: PostgresSettings
     let observer: Observer?
     let cancelThread = DedicatedThread(name: "pg-cancel")
+    let statementCounts = StatementCounts()
     private let connectThread = DedicatedThread(name: "pg-connect")
     private let reactors: [Reactor]
     private let inner: Mutex<Inner>
@@ -60,6 +62,7 @@ final class ConnectionPool: Sendable {
     private func lease(_ waiter: Waiter, tag: Int, deadline: Int64) {
         let expiry = min(deadline, Timeline.adding(settings.acquireTimeout, to: Timeline.now))
         let (decision, connection) = inner.withLock { inner in
+            inner.acquisitions &+= 1
             let decision = inner.machine.lease(waiter, tag: tag, expiry: expiry)
             guard case .run(let place) = decision else { return (decision, nil as PostgresConnection?) }
             return (decision, inner.connections[place])
@@ -141,6 +144,15 @@ final class ConnectionPool: Sendable {
         }
     }
 
+    /// How often a connection was asked for.
+    var acquisitionCount: Int { inner.withLock { $0.acquisitions } }
+
+    /// How many statements all sessions hold prepared.
+    var preparedCount: Int {
+        let open = inner.withLock { inner in inner.connections.compactMap { $0 } }
+        return open.reduce(0) { $0 + $1.statementCount }
+    }
+
     // MARK: Connections
 
     private func serve(_ waiter: Waiter, on connection: PostgresConnection) {
@@ -169,7 +181,8 @@ final class ConnectionPool: Sendable {
                     owner: self,
                     reactor: self.reactors[place % self.reactors.count],
                     cancelThread: self.cancelThread,
-                    settings: self.settings
+                    settings: self.settings,
+                    counts: self.statementCounts
                 )
                 self.opened(connection)
             } catch {

@@ -29,6 +29,8 @@ public struct AggregateStatement: Sendable {
     public let rows: Rows
     /// Whether every row satisfies the rules; otherwise ask the plan.
     public let decidesMatch: Bool
+    /// How much of the pipeline, behind the rules, SQL decides.
+    public let grade: PushdownGrade
     /// What the gateway does with the documents, in order.
     public let remaining: Pipeline
 }
@@ -61,6 +63,7 @@ extension QueryCompiler {
             statement: prefix.select("doc, shape", from: layout.table, ordered: true),
             rows: .documents,
             decidesMatch: isExact,
+            grade: isExact && remaining.isEmpty ? .exact : prefix.condition.narrowing.grade,
             remaining: Pipeline(stages: Array(remaining))
         )
     }
@@ -75,6 +78,7 @@ extension QueryCompiler {
                 statement: "SELECT count(*) FROM (\(prefix.select("1 AS one", from: layout.table))) AS input",
                 rows: .count(name: name),
                 decidesMatch: true,
+                grade: rest.isEmpty ? .exact : .superset,
                 remaining: Pipeline(stages: Array(rest))
             )
         case .group(let arguments):
@@ -126,6 +130,7 @@ extension QueryCompiler {
                 """,
             rows: .groups(fields: fields),
             decidesMatch: true,
+            grade: rest.isEmpty ? .exact : .superset,
             remaining: Pipeline(stages: rest)
         )
     }

@@ -87,13 +87,15 @@ struct DevCommand: AsyncParsableCommand {
             logger: logger
         )
         let host = settings.host
+        let adminHost = settings.adminHost
         do {
             try await process.run { ports in
                 let addresses = DevelopmentLock.Addresses(
                     pid: getpid(),
                     http: "http://\(host):\(ports.http ?? 0)",
                     https: "https://localhost:\(ports.https ?? 0)",
-                    database: url
+                    database: url,
+                    admin: ports.admin.map { "http://\(adminHost):\($0)" }
                 )
                 lock.announce(addresses)
                 Welcome(

@@ -10,6 +10,8 @@ final class DevelopmentLock: Sendable {
         let http: String
         let https: String
         let database: String
+        /// Health, metrics and status; nil when they are turned off.
+        let admin: String?
     }
 
     private let file: Int32

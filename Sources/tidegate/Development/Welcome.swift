@@ -14,8 +14,9 @@ struct Welcome {
             "  HTTPS  \(addresses.https)   (local CA: \(authority))",
             "  HTTP   \(addresses.http)",
             "  SQL    psql \"\(addresses.database)\"",
-            "",
         ]
+        if let admin = addresses.admin { lines.append("  STATUS \(admin)/status") }
+        lines += ["  DOCS   \(addresses.http)/docs", ""]
         if let sample {
             let credentials = "-H 'email: \(sample.email)' -H 'password: \(sample.password)'"
             lines += [

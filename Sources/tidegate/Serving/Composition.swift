@@ -4,6 +4,7 @@ import Errors
 import Foundation
 import HTTPGateway
 import Logging
+import Migrations
 import Observability
 import Postgres
 import SQL
@@ -19,6 +20,8 @@ struct Composition: Sendable {
     let gateway: HTTPGateway
     let keySets: KeySetFetcher
     let catalog: CollectionCatalog
+    let telemetry: Telemetry
+    let readiness: Readiness
     let requestLog: RequestLog
 
     /// As ``make(settings:databaseURL:logger:)``, but gives a database that is starting or recovering time to
@@ -47,6 +50,7 @@ struct Composition: Sendable {
     static func make(settings: ServerSettings, databaseURL: String, logger: Logger) async throws
         -> Composition
     {
+        let telemetry = Telemetry.ofProcess
         let logObserver = Observer(logger: logger)
         let requestLog = RequestLog(settings: settings.requestLog, observer: logObserver)
         let observer = Observer { observation in
@@ -65,6 +69,12 @@ struct Composition: Sendable {
             await database.close()
             throw error
         }
+        telemetry.registry.collect {
+            database.metrics + [
+                MetricFamily("tidegate_apps", .gauge, Double(apps.apps.count)),
+                MetricFamily("tidegate_log_waiting_rows", .gauge, Double(requestLog.waiting)),
+            ]
+        }
         let ids = ObjectIDGenerator.random()
         let catalog = CollectionCatalog(database: database)
         let data = DataService(database: database, catalog: catalog, ids: ids, now: Self.milliseconds)
@@ -77,6 +87,7 @@ struct Composition: Sendable {
             fetchKeys: { try await keySets.fetch($0) },
             now: Self.milliseconds
         )
+        let readiness = Readiness { await Self.faults(database, apps) }
         let gateway = HTTPGateway(
             apps: apps,
             accounts: accounts,
@@ -84,7 +95,7 @@ struct Composition: Sendable {
             settings: settings.gateway,
             observer: observer,
             requestIDs: ids,
-            health: { (try? await database.run("SELECT 1", within: .seconds(2))) != nil }
+            health: { await readiness.isReady() }
         )
         return Composition(
             database: database,
@@ -94,8 +105,21 @@ struct Composition: Sendable {
             gateway: gateway,
             keySets: keySets,
             catalog: catalog,
+            telemetry: telemetry,
+            readiness: readiness,
             requestLog: requestLog
         )
+    }
+
+    /// What keeps requests from being served, found within seconds.
+    private static func faults(_ database: Database, _ apps: AppRegistry) async -> [Readiness.Fault] {
+        do throws(ServiceError) {
+            let due = try await Migrator(database: database).dueCount(within: .seconds(2))
+            if due > 0 { return [.init(.migrations, "\(due) are due: run tidegate migrate")] }
+        } catch {
+            return [.init(.database, error.message)]
+        }
+        return apps.isLoaded ? [] : [.init(.apps, "they have not been read yet")]
     }
 
     /// What follows the database as long as the process lives.
@@ -103,7 +127,7 @@ struct Composition: Sendable {
         [
             Follower { await apps.run() }, Follower { await accounts.run() },
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
-            Follower { await requestLog.sweep(on: database) },
+            Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
         ]
     }
 

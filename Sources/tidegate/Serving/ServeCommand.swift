@@ -44,6 +44,7 @@ struct ServeCommand: AsyncParsableCommand {
             try await process.run { ports in
                 if let port = ports.http { print("HTTP   http://\(settings.host):\(port)") }
                 if let port = ports.https { print("HTTPS  https://\(settings.httpsHost):\(port)") }
+                if let port = ports.admin { print("ADMIN  http://\(settings.adminHost):\(port)/status") }
                 fflush(nil)
             }
         } catch {

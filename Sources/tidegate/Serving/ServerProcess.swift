@@ -19,6 +19,7 @@ struct ServerProcess: Sendable {
     struct Ports: Sendable {
         var http: Int?
         var https: Int?
+        var admin: Int?
     }
 
     /// Serves until a signal ends it.
@@ -26,10 +27,16 @@ struct ServerProcess: Sendable {
     /// - Parameter onReady: Called once, when every door listens.
     /// - Throws: What kept a door from opening, or ended one.
     func run(onReady: @escaping @Sendable (Ports) async -> Void) async throws {
-        let doors = OpenDoors(wantsHTTPS: certificates != nil, onReady: onReady)
+        let doors = OpenDoors(
+            wantsHTTPS: certificates != nil,
+            wantsAdmin: settings.adminPort != nil,
+            onReady: onReady
+        )
         let responder = composition.gateway.responder()
         let http1 = http1
-        var services: [any Service] = composition.followers
+        // Services stop in reverse order: this door last, so that it tells of the others' end.
+        var services: [any Service] = admin { await doors.opened(admin: $0) }
+        services += composition.followers
         services.append(
             Application(
                 responder: responder,
@@ -65,6 +72,7 @@ struct ServerProcess: Sendable {
             let logger = logger
             services.append(CertificateReloader(certificates: certificates) { logger.notice("\($0)") })
         }
+        services.append(ShutdownNotice(readiness: composition.readiness))
         var group = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
@@ -72,6 +80,21 @@ struct ServerProcess: Sendable {
         )
         group.maximumGracefulShutdownDuration = .seconds(15)
         try await ServiceGroup(configuration: group).run()
+    }
+
+    /// The operator's door, unless it is turned off.
+    private func admin(onOpen: @escaping @Sendable (Int) async -> Void) -> [any Service] {
+        guard let port = settings.adminPort else { return [] }
+        let gateway = AdminGateway(telemetry: composition.telemetry, readiness: composition.readiness)
+        return [
+            Application(
+                responder: gateway.responder(),
+                server: .http1(configuration: http1),
+                configuration: configuration(host: settings.adminHost, port: port),
+                onServerRunning: { await onOpen($0.localAddress?.port ?? 0) },
+                logger: logger
+            )
+        ]
     }
 
     /// A connection of HTTP/1.1, or a stream of HTTP/2.
@@ -97,10 +120,16 @@ struct ServerProcess: Sendable {
 private actor OpenDoors {
     private var ports = ServerProcess.Ports()
     private let wantsHTTPS: Bool
+    private let wantsAdmin: Bool
     private let onReady: @Sendable (ServerProcess.Ports) async -> Void
 
-    init(wantsHTTPS: Bool, onReady: @escaping @Sendable (ServerProcess.Ports) async -> Void) {
+    init(
+        wantsHTTPS: Bool,
+        wantsAdmin: Bool,
+        onReady: @escaping @Sendable (ServerProcess.Ports) async -> Void
+    ) {
         self.wantsHTTPS = wantsHTTPS
+        self.wantsAdmin = wantsAdmin
         self.onReady = onReady
     }
 
@@ -114,8 +143,27 @@ private actor OpenDoors {
         await announce()
     }
 
+    func opened(admin port: Int) async {
+        ports.admin = port
+        await announce()
+    }
+
     private func announce() async {
-        guard ports.http != nil, ports.https != nil || !wantsHTTPS else { return }
+        guard ports.http != nil, ports.https != nil || !wantsHTTPS, ports.admin != nil || !wantsAdmin else {
+            return
+        }
         await onReady(ports)
+    }
+}
+
+/// Says that the server is not ready any more as soon as it is told to stop.
+///
+/// The last of the services, so that it is the first to hear of it.
+private struct ShutdownNotice: Service {
+    let readiness: Readiness
+
+    func run() async throws {
+        try await gracefulShutdown()
+        readiness.beginShutdown()
     }
 }

@@ -8,6 +8,8 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.port)) var port: String?
     @Option(name: .long, help: help(.httpsHost)) var httpsHost: String?
     @Option(name: .long, help: help(.httpsPort)) var httpsPort: String?
+    @Option(name: .long, help: help(.adminHost)) var adminHost: String?
+    @Option(name: .long, help: help(.adminPort)) var adminPort: String?
     @Option(name: .long, help: help(.tlsCertificate)) var tlsCertificate: String?
     @Option(name: .long, help: help(.tlsKey)) var tlsKey: String?
     @Option(name: .long, help: help(.publicURL)) var publicURL: String?
@@ -33,7 +35,8 @@ struct ServerOptions: ParsableArguments {
     var given: [String: String] {
         let values: [(Setting, String?)] = [
             (.databaseURL, databaseURL), (.host, host), (.port, port), (.httpsHost, httpsHost),
-            (.httpsPort, httpsPort), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
+            (.httpsPort, httpsPort), (.adminHost, adminHost), (.adminPort, adminPort),
+            (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
             (.publicURL, publicURL), (.insertStatus, insertStatus),
             (.bodyTimeout, bodyTimeout), (.requestTimeout, requestTimeout),
             (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.logLevel, logLevel),

@@ -12,6 +12,9 @@ struct ServerSettings: Sendable {
     var port: Int
     var httpsHost: String
     var httpsPort: Int
+    var adminHost: String
+    /// nil serves no such door.
+    var adminPort: Int?
     var tlsCertificate: String?
     var tlsKey: String?
     var gateway: GatewaySettings
@@ -49,6 +52,8 @@ struct ServerSettings: Sendable {
         port = try values.integer(.port, in: 0...65535)
         httpsHost = values.text(.httpsHost) ?? ""
         httpsPort = try values.integer(.httpsPort, in: 0...65535)
+        adminHost = values.text(.adminHost) ?? ""
+        adminPort = values.text(.adminPort) == "off" ? nil : try values.integer(.adminPort, in: 0...65535)
         tlsCertificate = values.text(.tlsCertificate)
         tlsKey = values.text(.tlsKey)
         if (tlsCertificate == nil) != (tlsKey == nil) {

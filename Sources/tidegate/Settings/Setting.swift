@@ -18,8 +18,8 @@ struct Setting: Sendable {
     /// A test compares this list with the flags and the README.
     static let all: [Setting] =
         [
-            databaseURL, host, port, httpsHost, httpsPort, tlsCertificate, tlsKey, publicURL, insertStatus,
-            bodyTimeout, requestTimeout, trustedProxies, poolSize, logLevel,
+            databaseURL, host, port, httpsHost, httpsPort, adminHost, adminPort, tlsCertificate, tlsKey,
+            publicURL, insertStatus, bodyTimeout, requestTimeout, trustedProxies, poolSize, logLevel,
             logSample, logWrites, logRetention,
         ] + LimitSetting.all.map(\.setting)
 
@@ -40,6 +40,16 @@ struct Setting: Sendable {
         name: "https-port",
         defaultValue: "8443",
         help: "Port of HTTPS, served when there is a certificate; 0 takes any free one."
+    )
+    static let adminHost = Setting(
+        name: "admin-host",
+        defaultValue: "127.0.0.1",
+        help: "Address of health, metrics and status; keep it from the public."
+    )
+    static let adminPort = Setting(
+        name: "admin-port",
+        defaultValue: "9090",
+        help: "Port of health, metrics and status; 0 takes any free one, off serves none."
     )
     static let tlsCertificate = Setting(
         name: "tls-certificate",
