@@ -13,6 +13,9 @@ static const unsigned char collections_0002[] = {
 static const unsigned char accounts_0003[] = {
 #embed "../../migrations/0003_accounts.sql"
 };
+static const unsigned char administration_0004[] = {
+#embed "../../migrations/0004_administration.sql"
+};
 static const unsigned char logs_0005[] = {
 #embed "../../migrations/0005_logs.sql"
 };
@@ -21,6 +24,7 @@ static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
     {"0002_collections", collections_0002, sizeof collections_0002},
     {"0003_accounts", accounts_0003, sizeof accounts_0003},
+    {"0004_administration", administration_0004, sizeof administration_0004},
     {"0005_logs", logs_0005, sizeof logs_0005},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];

@@ -265,19 +265,28 @@ enum PromotedFields {
         var fields: [Field] = []
         for (path, bsonType) in collection.schema?.scalarFields ?? [] {
             let text = path.components.joined(separator: ".")
-            guard path.components.allSatisfy({ !$0.contains(".") }), text != "_id",
-                let type = columnType(bsonType)
-            else { continue }
+            guard isPromotable(path), let type = columnType(bsonType) else { continue }
             types[text] = type
             fields.append(Field(path: text, type: type))
         }
         for path in (collection.rules ?? defaults)?.fieldsMentioned ?? [] {
             let text = path.components.joined(separator: ".")
-            guard path.components.first != "_id", types[text] == nil else { continue }
+            guard isPromotable(path), types[text] == nil else { continue }
             types[text] = "string"
             fields.append(Field(path: text, type: "string"))
         }
         return fields
+    }
+
+    /// What `tidegate.promote_field` takes: an import does not fail for a rule about `tags.0`.
+    private static func isPromotable(_ path: FieldPath) -> Bool {
+        let parts = path.components
+        return (1...8).contains(parts.count) && parts.first != "_id"
+            && parts.reduce(parts.count - 1, { $0 + $1.utf8.count }) <= 500
+            && parts.allSatisfy { part in
+                !part.isEmpty && !part.hasPrefix("$") && !part.contains(".")
+                    && !part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            }
     }
 
     private static func columnType(_ bsonType: String) -> String? {

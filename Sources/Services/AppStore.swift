@@ -54,7 +54,13 @@ public struct AppStore: Sendable {
 
     /// Reads all apps.
     public func loadAll() async throws(ServiceError) -> [StoredApp] {
-        AppRows.apps(try await database.run(AppStoreStatements.rows(app: nil)))
+        let ids = try await database.run(AppStoreStatements.ids)
+        var apps: [StoredApp] = []
+        for row in 0..<ids.rowCount {
+            guard let id = ids.text(row, 0), let app = try await load(id: id) else { continue }
+            apps.append(app)
+        }
+        return apps
     }
 
     /// The internal id of an app given by internal id, client app id or name.

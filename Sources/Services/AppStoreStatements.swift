@@ -2,39 +2,41 @@ import SQL
 
 /// All SQL about an app's configuration, migration `0001_apps.sql`.
 enum AppStoreStatements {
-    /// Every row of one app, or of all, but for kept files: kind, up to four names, the JSON.
+    /// The internal ids of all apps.
+    static let ids: SQLFragment = "SELECT id FROM tidegate.apps ORDER BY id"
+
+    /// Every row of one app but for kept files: kind, up to four names, the JSON.
     ///
-    /// One statement, so that it sees one moment.
-    static func rows(app: String?) -> SQLFragment {
-        let filter: SQLFragment = app.map { "WHERE a.id = \(bind: .text($0))" } ?? ""
-        return """
-            WITH chosen AS (SELECT a.id AS chosen_id, a.* FROM tidegate.apps a \(filter))
-            SELECT id, 'app', client_app_id, name, environment, version::text, config::text FROM chosen
-            UNION ALL SELECT app, 'environment', tag, NULL, NULL, NULL, e.config::text
-                FROM tidegate.environments e JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'value', v.name, NULL, NULL, NULL, v.config::text
-                FROM tidegate.app_values v JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'secret', s.name, NULL, NULL, NULL, s.value
-                FROM tidegate.secrets s JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'source', d.name, NULL, NULL, d.default_rule::text, d.config::text
-                FROM tidegate.data_sources d JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'rules', data_source, database, collection, NULL, rules::text
-                FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE rules IS NOT NULL
-            UNION ALL SELECT app, 'schema', data_source, database, collection, NULL, schema::text
-                FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE schema IS NOT NULL
-            UNION ALL SELECT app, 'relationships', data_source, database, collection, NULL, relationships::text
-                FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE relationships IS NOT NULL
-            UNION ALL SELECT app, 'function', f.name, NULL, NULL, f.source, f.config::text
-                FROM tidegate.functions f JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'endpoint', route, http_method, NULL, NULL, e.config::text
-                FROM tidegate.endpoints e JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'provider', p.name, NULL, NULL, NULL, p.config::text
-                FROM tidegate.providers p JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'setting', s.name, NULL, NULL, NULL, s.config::text
-                FROM tidegate.settings s JOIN chosen ON chosen_id = app
-            UNION ALL SELECT app, 'trigger', t.name, NULL, NULL, NULL, t.config::text
-                FROM tidegate.triggers t JOIN chosen ON chosen_id = app
-            """
+    /// One statement, so that it sees one moment. Secrets are shown to one app's load at a time.
+    static func rows(app: String) -> SQLFragment {
+        """
+        WITH chosen AS (SELECT a.id AS chosen_id, a.* FROM tidegate.apps a WHERE a.id = \(bind: .text(app)))
+        SELECT id, 'app', client_app_id, name, environment, version::text, config::text FROM chosen
+        UNION ALL SELECT app, 'environment', tag, NULL, NULL, NULL, e.config::text
+            FROM tidegate.environments e JOIN chosen ON chosen_id = app
+        UNION ALL SELECT app, 'value', v.name, NULL, NULL, NULL, v.config::text
+            FROM tidegate.app_values v JOIN chosen ON chosen_id = app
+        UNION ALL SELECT chosen_id, 'secret', s.name, NULL, NULL, NULL, s.value
+            FROM chosen, tidegate.read_secrets(chosen_id) s
+        UNION ALL SELECT app, 'source', d.name, NULL, NULL, d.default_rule::text, d.config::text
+            FROM tidegate.data_sources d JOIN chosen ON chosen_id = app
+        UNION ALL SELECT app, 'rules', data_source, database, collection, NULL, rules::text
+            FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE rules IS NOT NULL
+        UNION ALL SELECT app, 'schema', data_source, database, collection, NULL, schema::text
+            FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE schema IS NOT NULL
+        UNION ALL SELECT app, 'relationships', data_source, database, collection, NULL, relationships::text
+            FROM tidegate.collection_rules JOIN chosen ON chosen_id = app WHERE relationships IS NOT NULL
+        UNION ALL SELECT app, 'function', f.name, NULL, NULL, f.source, f.config::text
+            FROM tidegate.functions f JOIN chosen ON chosen_id = app
+        UNION ALL SELECT app, 'endpoint', route, http_method, NULL, NULL, e.config::text
+            FROM tidegate.endpoints e JOIN chosen ON chosen_id = app
+        UNION ALL SELECT app, 'provider', p.name, NULL, NULL, NULL, p.config::text
+            FROM tidegate.providers p JOIN chosen ON chosen_id = app
+        UNION ALL SELECT app, 'setting', s.name, NULL, NULL, NULL, s.config::text
+            FROM tidegate.settings s JOIN chosen ON chosen_id = app
+        UNION ALL SELECT app, 'trigger', t.name, NULL, NULL, NULL, t.config::text
+            FROM tidegate.triggers t JOIN chosen ON chosen_id = app
+        """
     }
 
     static func files(app: String) -> SQLFragment {
@@ -256,13 +258,12 @@ extension AppStoreStatements {
         """
     }
 
+    /// Equal ones are left alone; empty ones count as missing.
     static func putSecrets(app: String, names: [String], values: [String]) -> SQLFragment {
         """
-        INSERT INTO tidegate.secrets AS t (app, name, value)
-        SELECT \(bind: .text(app)), name, value
+        SELECT tidegate.set_secret(\(bind: .text(app)), name, value)
         FROM unnest(\(bind: .textArray(names)), \(bind: .textArray(values))) AS new (name, value)
-        ON CONFLICT (app, name) DO UPDATE SET value = excluded.value, changed_at = now()
-        WHERE t.value <> excluded.value
+        WHERE value <> ''
         """
     }
 

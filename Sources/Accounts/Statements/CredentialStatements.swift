@@ -3,6 +3,8 @@ public import Errors
 public import SQL
 
 /// All SQL about passwords and API keys, and the reading of its rows.
+///
+/// The process may read neither table. It calls functions that show one account at a time.
 public enum CredentialStatements {
     /// A stored password, with its user once there is one.
     public struct StoredPassword: Sendable {
@@ -29,9 +31,9 @@ public enum CredentialStatements {
     /// The password of a username.
     public static func password(appID: String, username: String) -> SQLFragment {
         """
-        SELECT p.hash, p.identity_id, p.confirmed_at IS NOT NULL, \(AccountStatements.userColumns) \
-        FROM tidegate.password_hashes p LEFT JOIN tidegate.users u ON u.id = p.user_id \
-        WHERE p.app = \(bind: .text(appID)) AND p.username = \(bind: .text(username))
+        SELECT p.hash, p.identity_id, p.is_confirmed, \(AccountStatements.userColumns) \
+        FROM tidegate.read_password(\(bind: .text(appID)), \(bind: .text(username))) p \
+        LEFT JOIN tidegate.users u ON u.id = p.user_id
         """
     }
 
@@ -67,9 +69,8 @@ public enum CredentialStatements {
         identityID: String
     ) -> SQLFragment {
         """
-        INSERT INTO tidegate.password_hashes (app, username, hash, identity_id, confirmed_at) \
-        VALUES (\(bind: .text(appID)), \(bind: .text(username)), \(bind: .text(hash)), \
-        \(bind: .text(identityID)), now()) ON CONFLICT DO NOTHING
+        SELECT 1 WHERE tidegate.register_password(\(bind: .text(appID)), \(bind: .text(username)), \
+        \(bind: .text(hash)), \(bind: .text(identityID)))
         """
     }
 
@@ -84,18 +85,9 @@ public enum CredentialStatements {
     ) -> SQLFragment {
         let kind = ProviderConfiguration.Kind.emailPassword.rawValue
         return """
-            WITH claimed AS (\
-            UPDATE tidegate.password_hashes SET user_id = \(bind: .text(userID)) \
-            WHERE app = \(bind: .text(appID)) AND username = \(bind: .text(username)) \
-            AND user_id IS NULL AND confirmed_at IS NOT NULL RETURNING identity_id), \
-            made AS (\
-            INSERT INTO tidegate.users (id, app, data, last_login_at) \
-            SELECT \(bind: .text(userID)), \(bind: .text(appID)), \(AccountStatements.json(data)), now() FROM claimed) \
-            INSERT INTO tidegate.identities (app, provider_type, id, provider_id, user_id, data) \
-            SELECT \(bind: .text(appID)), \(bind: .text(kind)), claimed.identity_id, \
-            coalesce((SELECT p.id FROM tidegate.providers p WHERE p.app = \(bind: .text(appID)) \
-            AND p.name = \(bind: .text(kind))), \(bind: .text(DeviceInformation.noDeviceID))), \
-            \(bind: .text(userID)), \(AccountStatements.json(data)) FROM claimed
+            SELECT 1 WHERE tidegate.claim_registration(\(bind: .text(appID)), \(bind: .text(username)), \
+            \(bind: .text(userID)), \(bind: .text(kind)), \(bind: .text(DeviceInformation.noDeviceID)), \
+            \(AccountStatements.json(data)))
             """
     }
 
@@ -107,23 +99,17 @@ public enum CredentialStatements {
         new: String
     ) -> SQLFragment {
         """
-        UPDATE tidegate.password_hashes SET hash = \(bind: .text(new)) \
-        WHERE app = \(bind: .text(appID)) AND username = \(bind: .text(username)) AND hash = \(bind: .text(old))
+        SELECT 1 WHERE tidegate.replace_password_hash(\(bind: .text(appID)), \(bind: .text(username)), \
+        \(bind: .text(old)), \(bind: .text(new)))
         """
     }
 
     /// An API key by its digest; its use is noted to the minute.
     public static func apiKey(appID: String, digest: [UInt8]) -> SQLFragment {
         """
-        WITH found AS (\
-        SELECT id, user_id, disabled, last_used_at FROM tidegate.api_keys \
-        WHERE key_hash = \(bind: .bytes(digest)) AND app = \(bind: .text(appID))), \
-        noted AS (\
-        UPDATE tidegate.api_keys k SET last_used_at = date_trunc('minute', now()) FROM found \
-        WHERE k.id = found.id AND NOT found.disabled \
-        AND (found.last_used_at IS NULL OR found.last_used_at < date_trunc('minute', now()))) \
-        SELECT found.id, found.disabled, \(AccountStatements.userColumns) \
-        FROM found JOIN tidegate.users u ON u.id = found.user_id
+        SELECT k.id, k.disabled, \(AccountStatements.userColumns) \
+        FROM tidegate.use_api_key(\(bind: .text(appID)), \(bind: .bytes(digest))) k \
+        JOIN tidegate.users u ON u.id = k.user_id
         """
     }
 

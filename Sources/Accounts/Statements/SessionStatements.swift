@@ -124,8 +124,8 @@ public enum SessionStatements {
     public static func signingKeys(appID: String) -> SQLFragment {
         """
         SELECT id, encode(secret, 'hex'), floor(extract(epoch FROM valid_from))::bigint, \
-        floor(extract(epoch FROM retired_at))::bigint FROM tidegate.signing_keys \
-        WHERE app = \(bind: .text(appID)) AND (retired_at IS NULL OR retired_at > now())
+        floor(extract(epoch FROM retired_at))::bigint \
+        FROM tidegate.read_signing_keys(\(bind: .text(appID)))
         """
     }
 
