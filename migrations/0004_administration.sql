@@ -520,6 +520,15 @@ COMMENT ON FUNCTION tidegate.list_collection_sizes() IS
 
 -- Promoted fields ---------------------------------------------------------------------------------------
 
+-- An empty path has no parts, and none of them was refused.
+DO $$
+BEGIN
+    EXECUTE replace(pg_get_functiondef('tidegate.promote_field(text,text,text,text)'::regprocedure),
+        'IF column_type IS NULL THEN',
+        'PERFORM tidegate.check_name(''path'', path, 500); IF column_type IS NULL THEN');
+END
+$$;
+
 CREATE FUNCTION tidegate.demote_field(database text, collection text, path text) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
@@ -1647,12 +1656,25 @@ CREATE FUNCTION tidegate.list_signing_keys(app text)
           FROM tidegate.signing_keys k WHERE k.app = tidegate.app_id($1) ORDER BY k.valid_from DESC $$;
 COMMENT ON FUNCTION tidegate.list_signing_keys(text) IS 'The keys that an app''s tokens are signed with, newest first; never the keys themselves.';
 
+-- Help --------------------------------------------------------------------------------------------------
+
+CREATE VIEW tidegate.help AS
+    SELECT p.proname AS function, pg_get_function_arguments(p.oid) AS arguments,
+           obj_description(p.oid, 'pg_proc') AS purpose
+    FROM pg_proc p
+    WHERE p.pronamespace = 'tidegate'::regnamespace AND p.prorettype <> 'trigger'::regtype
+      AND has_function_privilege(p.oid, 'EXECUTE')
+    ORDER BY 1;
+ALTER VIEW tidegate.help OWNER TO tidegate_owner;
+COMMENT ON VIEW tidegate.help IS 'The functions that you may call, with their arguments and what they do.';
+
 -- Privileges --------------------------------------------------------------------------------------------
 -- All of them, of this migration and those before: what is not named here, nobody but the owner has.
 
 REVOKE ALL ON ALL TABLES IN SCHEMA tidegate FROM PUBLIC, tidegate_gateway, tidegate_admin, tidegate_readonly;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA tidegate FROM PUBLIC, tidegate_gateway, tidegate_admin, tidegate_readonly;
 REVOKE ALL ON SCHEMA tidegate, tidegate_views FROM PUBLIC;
+GRANT SELECT ON tidegate.help TO tidegate_admin, tidegate_readonly;
 
 DO $$
 BEGIN
@@ -1695,12 +1717,12 @@ DO $$
 DECLARE
     object record;
     for_gateway text[] := ARRAY[
-        'ensure_collection', 'ensure_shape', 'learn_step', 'next_shape', 'number_kind', 'number_json',
+        'app_id', 'refuse', 'ensure_collection', 'ensure_shape', 'learn_step', 'next_shape', 'number_kind', 'number_json',
         'combine_numbers', 'decimal_value', 'chosen', 'number_key', 'exact_double', 'typed_key', 'sort_key',
         'read_password', 'register_password', 'replace_password_hash', 'claim_registration', 'use_api_key',
         'read_secrets', 'read_signing_keys'];
     for_admin text[] := ARRAY[
-        'app_id', 'new_id', 'new_client_app_id', 'typed_key', 'read_secrets', 'ensure_collection',
+        'app_id', 'refuse', 'new_id', 'new_client_app_id', 'typed_key', 'read_secrets', 'ensure_collection',
         'create_app', 'drop_app', 'rename_app', 'set_client_app_id', 'reload_app', 'set_environment',
         'set_environment_values', 'remove_environment_values', 'set_allowed_request_origins', 'clear_config_errors',
         'add_data_source', 'set_data_source', 'remove_data_source', 'set_rules', 'set_default_rules', 'set_schema',
@@ -1712,7 +1734,7 @@ DECLARE
         'enable_api_key', 'revoke_api_key', 'rotate_signing_key', 'create_collection', 'drop_collection',
         'promote_field', 'demote_field', 'create_index', 'drop_index', 'refresh_view', 'enable_change_log',
         'disable_change_log', 'trim_changes'];
-    for_readers text[] := ARRAY['app_id', 'typed_key'];
+    for_readers text[] := ARRAY['app_id', 'refuse', 'typed_key'];
 BEGIN
     FOR object IN
         SELECT p.oid::regprocedure AS name, p.proname AS short, p.prorettype = 'trigger'::regtype AS is_trigger

@@ -60,13 +60,27 @@ extension DataCall {
                 let done = try await run(compiler(layout).insert(rows), isPoint: false)
                 return done.int(0, 0) ?? 0
             } catch {
+                guard error.postgresFailure?.sqlState == .uniqueViolation else { throw error }
+                guard isPrimaryKey(error, layout) else { return try await insertEach(rows, layout) }
                 // Another writer took a key at this moment; looking again shows which.
-                guard error.postgresFailure?.sqlState == .uniqueViolation, isPrimaryKey(error, layout),
-                    attempt < 10
-                else { throw named(error) }
+                guard attempt < 10 else { throw named(error) }
                 attempt += 1
             }
         }
+    }
+
+    /// One statement per document: those before the one that a unique index refuses stay.
+    private func insertEach(_ rows: [NewRow], _ layout: CollectionLayout) async throws(ServiceError) -> Int {
+        for (index, row) in rows.enumerated() {
+            do throws(ServiceError) {
+                if try await run(compiler(layout).insert(row), isPoint: true).affectedRows == 0 {
+                    return index
+                }
+            } catch {
+                throw named(error)
+            }
+        }
+        return rows.count
     }
 
     private func isPrimaryKey(_ error: ServiceError, _ layout: CollectionLayout) -> Bool {

@@ -33,6 +33,11 @@ public final class RunningServer: Sendable {
         self.process = process
     }
 
+    /// The connection string of another login.
+    public func database(as role: String) -> String {
+        database.replacing("user=postgres", with: "user=\(role)")
+    }
+
     private static let running = Mutex<[Int32]>([])
     private static let stopAtExit: Void = {
         atexit { RunningServer.stopAll() }
@@ -74,14 +79,26 @@ public final class RunningServer: Sendable {
     }
 
     /// Starts a second gateway, `tidegate serve`, on the database of a server that runs.
-    public static func start(besides other: RunningServer, name: String) async throws -> RunningServer {
+    ///
+    /// - Parameters:
+    ///   - other: The server that runs.
+    ///   - name: For the directory's name.
+    ///   - role: The login that the gateway uses; by default the superuser.
+    /// - Returns: The gateway; it runs until stopped, or until the test process exits.
+    /// - Throws: ``ServerDidNotStart`` after 20 seconds, or when the process ends before.
+    public static func start(
+        besides other: RunningServer,
+        name: String,
+        as role: String = "postgres"
+    ) async throws -> RunningServer {
+        let database = other.database(as: role)
         let process = ProcessInfo.processInfo.processIdentifier
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidegate-\(name)-\(process)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let log = directory.appendingPathComponent("server.log")
         let child = try launch(
-            ["serve", "--port", "0", "--admin-port", "0", "--database-url", other.database],
+            ["serve", "--port", "0", "--admin-port", "0", "--database-url", database],
             log: log
         )
         for _ in 0..<400 {
@@ -92,7 +109,7 @@ public final class RunningServer: Sendable {
                 return RunningServer(
                     http: String(url),
                     https: "",
-                    database: other.database,
+                    database: database,
                     admin: "",
                     directory: directory,
                     process: child.processIdentifier

@@ -69,6 +69,30 @@ public enum Shell {
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Runs a script in one session of psql, as from a file; ends with the first statement that fails.
+    ///
+    /// - Parameters:
+    ///   - database: A connection string.
+    ///   - text: Statements and psql's own commands.
+    ///   - variables: Values for `:name` in the script.
+    /// - Returns: What was printed, rows one a line, columns with `|` between.
+    /// - Throws: ``Failure`` with the statement's line and the server's message.
+    @discardableResult
+    public static func psql(_ database: String, script text: String, variables: [String: String] = [:]) throws
+        -> String
+    {
+        let result = try run(
+            URL(fileURLWithPath: "/usr/bin/psql"),
+            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]
+                + variables.sorted { $0.key < $1.key }.flatMap { ["-v", "\($0.key)=\($0.value)"] } + [
+                    "-f", "-",
+                ],
+            input: Data(text.utf8)
+        )
+        guard result.status == 0 else { throw Failure(message: result.errors) }
+        return result.output
+    }
+
     /// What psql said on standard error.
     public struct Failure: Error {
         /// The text, as printed.
