@@ -24,7 +24,7 @@ struct ReadmeTests {
     func statements() async throws {
         let server = try await SharedServer.caller().server
         let blocks = try Self.blocks()
-        #expect(blocks.count >= 8)
+        #expect(blocks.count >= 9)
         try Shell.psql(server.database, script: blocks[0])
         let rest = blocks.dropFirst().joined(separator: "\n")
         let output = try Shell.psql(server.database(as: "ops"), script: rest)
@@ -46,7 +46,8 @@ struct ReadmeTests {
             "disable_user",
             "list_sessions", "create_api_key", "rotate_signing_key", "set_schema", "set_rules",
             "set_data_api",
-            "list_config_errors", "set_function", "set_endpoint", "set_trigger", "tidegate_views",
+            "list_config_errors", "recent_denials", "slow_requests", "find_request", "trim_logs",
+            "set_function", "set_endpoint", "set_trigger", "tidegate_views",
             "typed_key",
             "create_collection", "promote_field", "create_index", "drop_index", "drop_collection", "drop_app",
         ] {
