@@ -16,7 +16,7 @@ final class Gateway: Sendable {
         self.binary = binary
         port = Self.freePort()
         log = URL(fileURLWithPath: directory + "/\(name).log")
-        self.arguments = ["serve", "--port", String(port)] + arguments
+        self.arguments = ["serve", "--port", String(port), "--admin-port", "0"] + arguments
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
     }
 

@@ -65,7 +65,8 @@ struct AdminPortTests {
         #expect(value("tidegate_statement_cache_hits_total") > 0)
         #expect(value("tidegate_statement_cache_size") > 0)
         #expect(value("tidegate_notification_connects_total") > 0)
-        #expect(value("tidegate_apps") == 1)
+        // Other suites make apps of their own.
+        #expect(value("tidegate_apps") >= 1)
         #expect(value("process_resident_memory_bytes") > 1_000_000)
         #expect(value("process_cpu_seconds_total") > 0)
         for family in families.values { #expect(family.help != nil) }
