@@ -185,7 +185,10 @@ let package = Package(
         ),
         tests(
             "ObservabilityTests",
-            ["Observability", "Errors", product("CoreMetrics", "swift-metrics")]
+            [
+                "Observability", "Errors", product("CoreMetrics", "swift-metrics"),
+                product("Logging", "swift-log"),
+            ]
         ),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
         tests("MigrationsTests", ["Migrations", "Postgres", "SQL", "Errors"]),

@@ -19,7 +19,7 @@ struct CORSPolicy {
         headers[.accessControlAllowOrigin] = origin
         headers[.accessControlAllowCredentials] = "true"
         headers[.accessControlExposeHeaders] =
-            "X-Appservices-Request-Id, X-Baas-Location, X-Stitch-Location, Location"
+            "X-Appservices-Request-Id, X-Baas-Location, X-Stitch-Location, Location, Server-Timing"
         headers.append(HTTPField(name: .vary, value: "Origin"))
     }
 

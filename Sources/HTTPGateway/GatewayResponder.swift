@@ -14,6 +14,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     let inner: Inner
     let apps: AppRegistry
     let limits: RequestLimits
+    let tellsTiming: Bool
     let requestIDs: ObjectIDGenerator
     let observer: Observer
 
@@ -44,6 +45,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
             route: Self.route(context.coreContext.endpointPath.value),
             status: response.status.code
         )
+        if tellsTiming { response.headers[.serverTiming] = ServerTiming.text(record) }
         observer.record(.requestFinished(record))
         return response
     }
@@ -59,7 +61,9 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     private func answer(_ request: Request, app: String?, _ context: GatewayContext) async -> Response {
         do {
             try limits.check(url: request.uri.string)
-            return try await inner.respond(to: request, context: context)
+            return try await RequestTrace.$current.withValue(context.trace) {
+                try await inner.respond(to: request, context: context)
+            }
         } catch let error as ServiceError {
             return render(error, app: app, context)
         } catch let error as HTTPError where error.status == .notFound || error.status == .methodNotAllowed {

@@ -20,6 +20,8 @@ public struct GatewaySettings: Sendable {
     public var publicURL: String?
     /// Addresses of proxies whose `X-Forwarded-*` headers count.
     public var trustedProxies: Set<String>
+    /// Whether answers tell where their time went; whoever may not know that can learn from it.
+    public var serverTiming: Bool
 
     /// The defaults, but for what is given.
     public init(
@@ -28,7 +30,8 @@ public struct GatewaySettings: Sendable {
         requestTimeout: Duration = .seconds(300),
         insertStatus: InsertStatus = .created,
         publicURL: String? = nil,
-        trustedProxies: Set<String> = []
+        trustedProxies: Set<String> = [],
+        serverTiming: Bool = false
     ) {
         self.limits = limits
         self.bodyTimeout = bodyTimeout
@@ -36,5 +39,6 @@ public struct GatewaySettings: Sendable {
         self.insertStatus = insertStatus
         self.publicURL = publicURL
         self.trustedProxies = trustedProxies
+        self.serverTiming = serverTiming
     }
 }

@@ -47,6 +47,7 @@ public struct HTTPGateway: Sendable {
             inner: router().buildResponder(),
             apps: apps,
             limits: settings.limits,
+            tellsTiming: settings.serverTiming,
             requestIDs: requestIDs,
             observer: observer
         )

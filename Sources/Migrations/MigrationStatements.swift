@@ -4,6 +4,9 @@ import SQL
 enum MigrationStatements {
     static let tableExists: SQLFragment = "SELECT to_regclass('tidegate.migrations') IS NOT NULL"
 
+    static let mayRead: SQLFragment =
+        "SELECT has_table_privilege(to_regclass('tidegate.migrations'), 'SELECT')"
+
     /// Run before each migration, in its transaction.
     ///
     /// A migration may take long, and waits for others to finish theirs; the lock's key is `tidegate` in

@@ -43,6 +43,9 @@ public final class RequestTrace: Sendable {
         var times = StageTimes()
     }
 
+    /// The trace of the request that this task works for, for log lines of those who are not handed it.
+    @TaskLocal public static var current: RequestTrace?
+
     /// 24 hexadecimal digits.
     public let requestID: String
     /// When the request's head was here.

@@ -84,12 +84,14 @@ public final class RunningServer: Sendable {
     ///   - other: The server that runs.
     ///   - name: For the directory's name.
     ///   - role: The login that the gateway uses; by default the superuser.
+    ///   - arguments: Further flags.
     /// - Returns: The gateway; it runs until stopped, or until the test process exits.
     /// - Throws: ``ServerDidNotStart`` after 20 seconds, or when the process ends before.
     public static func start(
         besides other: RunningServer,
         name: String,
-        as role: String = "postgres"
+        as role: String = "postgres",
+        arguments: [String] = []
     ) async throws -> RunningServer {
         let database = other.database(as: role)
         let process = ProcessInfo.processInfo.processIdentifier
@@ -98,7 +100,7 @@ public final class RunningServer: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let log = directory.appendingPathComponent("server.log")
         let child = try launch(
-            ["serve", "--port", "0", "--admin-port", "0", "--database-url", database],
+            ["serve", "--port", "0", "--admin-port", "0", "--database-url", database] + arguments,
             log: log
         )
         for _ in 0..<400 {

@@ -11,14 +11,19 @@ function draw(tag, attributes, ...children) {
 }
 
 /** Lines at round numbers from zero to one that is not below the largest value. */
-function evenLines(values) {
+function evenLines(values, least = 0) {
   const largest = Math.max(1, ...values);
   const rough = largest / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max([1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999), 0.5);
+  const step = Math.max([1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999), least);
   const lines = [];
   for (let value = 0; value < largest + step * 0.999; value += step) lines.push(value);
   return lines;
+}
+
+/** As evenLines, for what comes in wholes. */
+function wholeLines(values) {
+  return evenLines(values, 1);
 }
 
 /** Lines at powers of ten around all values, for what spans many sizes. */
@@ -33,8 +38,8 @@ function powerLines(values) {
 
 /** The last ten minutes of some series, with what they are at the pointer, or now. */
 class Plot {
-  constructor(id, title, series, format, isPowers = false) {
-    Object.assign(this, { series, format, isPowers, points: [], at: null });
+  constructor(id, title, series, format, linesOf = evenLines, size = (value) => value) {
+    Object.assign(this, { series, format, linesOf, size, points: [], at: null });
     this.figure = document.getElementById(id);
     this.keys = series.map((one) => make("b", {}, "–"));
     this.svg = draw("svg", { role: "img", "aria-label": title });
@@ -67,14 +72,13 @@ class Plot {
     const width = Math.max(200, this.svg.clientWidth || this.figure.clientWidth - 32);
     const height = this.svg.clientHeight || 168;
     const values = this.points.flatMap((point) => this.series.map((one) => one.of(point))).filter((one) => one !== null);
-    const lines = this.isPowers ? powerLines(values) : evenLines(values);
-    const size = this.isPowers ? Math.log10 : (value) => value;
-    const [low, top] = [size(lines[0]), size(lines.at(-1))];
+    const lines = this.linesOf(values);
+    const [low, top] = [this.size(lines[0]), this.size(lines.at(-1))];
     this.left = 52;
     this.right = width - 6;
     const base = height - 22;
     const x = (age) => this.right - (Math.min(age, span) / span) * (this.right - this.left);
-    const y = (value) => base - ((Math.max(size(value), low) - low) / (top - low)) * (base - 8);
+    const y = (value) => base - ((Math.max(this.size(value), low) - low) / (top - low)) * (base - 8);
     const parts = [];
     for (const value of lines) {
       parts.push(draw("line", { class: "grid", x1: this.left, x2: this.right, y1: y(value), y2: y(value) }));

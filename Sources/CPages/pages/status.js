@@ -35,14 +35,14 @@ const plots = [
   new Plot("plot-latency", "Time to answer", [
     { name: "p99", color: "orange", of: (point) => point.p99 },
     { name: "p50", color: "blue", of: (point) => point.p50 },
-  ], time, true),
+  ], time, powerLines, Math.log10),
   new Plot("plot-denials", "Denials a second", [
     { name: "denied", color: "violet", fills: true, of: (point) => point.denials },
   ], count),
   new Plot("plot-database", "Database connections", [
     { name: "in use", color: "green", fills: true, of: (point) => point.leased },
     { name: "waiting", color: "red", of: (point) => point.waiting },
-  ], count),
+  ], count, wholeLines),
 ];
 
 function tile(label, value) {
@@ -69,7 +69,7 @@ function table(headings, rows, empty) {
 function where(one) {
   const path = one.route === "none" ? "unknown paths" : one.route;
   if (!one.operation) return make("code", {}, path);
-  return [make("b", { class: "operation" }, one.operation), make("code", { class: "muted" }, path)];
+  return [make("b", { class: "operation" }, one.operation), make("code", { class: "muted optional" }, path)];
 }
 
 function facts(rows) {
@@ -97,8 +97,8 @@ function show(status) {
   fill("routes", table(["Route", "#Requests", "#?Mean", "#p50", "#p99"],
     status.routes.map((one) => [where(one), count(one.count), time(one.mean), time(one.p50), time(one.p99)]),
     "No requests yet."));
-  fill("denials", table(["Code", "?Route", "#Times"],
-    status.denials.map((one) => [make("code", {}, one.code), where(one), count(one.count)]),
+  fill("denials", table(["Code", "Where", "#Times"],
+    status.denials.map((one) => [make("code", {}, one.code), one.operation || where(one), count(one.count)]),
     "Nothing was denied."));
   const { pool, statements } = status;
   const looked = statements.hits + statements.misses;

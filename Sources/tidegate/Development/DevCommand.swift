@@ -1,6 +1,7 @@
 import ArgumentParser
 import Errors
 import Foundation
+import HTTPGateway
 import Logging
 import Migrations
 import Postgres
@@ -25,6 +26,7 @@ struct DevCommand: AsyncParsableCommand {
     func run() async throws {
         var settings = try await ServerSettings.load(options)
         if options.httpsHost == nil { settings.httpsHost = "127.0.0.1" }
+        if options.serverTiming == nil { settings.gateway.serverTiming = true }
         let directory = URL(fileURLWithPath: dataDir).standardizedFileURL
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let lock = try DevelopmentLock(directory: directory)

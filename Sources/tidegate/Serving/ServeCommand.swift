@@ -2,6 +2,7 @@ import ArgumentParser
 import Errors
 import Glibc
 import Logging
+import Observability
 
 /// `tidegate serve`: run the doors on an existing PostgreSQL until told to stop.
 struct ServeCommand: AsyncParsableCommand {
@@ -55,9 +56,18 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// Logs to standard error at the level of the settings.
+/// Logs to standard error in the form and at the level of the settings; what is logged on behalf of a request
+/// carries its id.
 func makeLogger(_ settings: ServerSettings) -> Logger {
-    var logger = Logger(label: "tidegate") { StreamLogHandler.standardError(label: $0) }
+    let provider = Logger.MetadataProvider {
+        RequestTrace.current.map { ["request_id": .string($0.requestID)] } ?? [:]
+    }
+    var logger = Logger(label: "tidegate") { label in
+        switch settings.logFormat {
+        case .text: StreamLogHandler.standardError(label: label, metadataProvider: provider)
+        case .json: JSONLogHandler(label: label, metadataProvider: provider)
+        }
+    }
     logger.logLevel = settings.logLevel
     return logger
 }

@@ -17,8 +17,10 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.bodyTimeout)) var bodyTimeout: String?
     @Option(name: .long, help: help(.requestTimeout)) var requestTimeout: String?
     @Option(name: .long, help: help(.trustedProxies)) var trustedProxies: String?
+    @Option(name: .long, help: help(.serverTiming)) var serverTiming: String?
     @Option(name: .long, help: help(.poolSize)) var poolSize: String?
     @Option(name: .long, help: help(.logLevel)) var logLevel: String?
+    @Option(name: .long, help: help(.logFormat)) var logFormat: String?
     @Option(name: .long, help: help(.logSample)) var logSample: String?
     @Option(name: .long, help: help(.logWrites)) var logWrites: String?
     @Option(name: .long, help: help(.logRetention)) var logRetention: String?
@@ -40,6 +42,7 @@ struct ServerOptions: ParsableArguments {
             (.publicURL, publicURL), (.insertStatus, insertStatus),
             (.bodyTimeout, bodyTimeout), (.requestTimeout, requestTimeout),
             (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.logLevel, logLevel),
+            (.serverTiming, serverTiming), (.logFormat, logFormat),
             (.logSample, logSample), (.logWrites, logWrites), (.logRetention, logRetention),
         ]
         let known = Dictionary(

@@ -20,6 +20,7 @@ struct ServerSettings: Sendable {
     var gateway: GatewaySettings
     var poolSize: Int
     var logLevel: Logger.Level
+    var logFormat: LogFormat
     var requestLog: RequestLog.Settings
 
     /// Reads flags, then the environment, then the settings file, then the defaults.
@@ -65,6 +66,11 @@ struct ServerSettings: Sendable {
             throw ServiceError(.invalidSetting, "log-level: there is no level '\(level)'")
         }
         self.logLevel = logLevel
+        let format = values.text(.logFormat) ?? ""
+        guard let logFormat = LogFormat(rawValue: format) else {
+            throw ServiceError(.invalidSetting, "log-format must be text or json, not '\(format)'")
+        }
+        self.logFormat = logFormat
         requestLog = RequestLog.Settings(
             sampledShare: try values.number(.logSample, in: 0...1),
             includesWrites: try values.flag(.logWrites),
@@ -83,12 +89,19 @@ struct ServerSettings: Sendable {
             trustedProxies: Set(
                 (values.text(.trustedProxies) ?? "").split(separator: ",")
                     .map { String($0.filter { $0 != " " }) }
-            )
+            ),
+            serverTiming: try values.flag(.serverTiming)
         )
         for limit in LimitSetting.all {
             limit.apply(&self, try values.integer(limit.setting, in: limit.range))
         }
     }
+}
+
+/// The form of log lines.
+enum LogFormat: String, Sendable {
+    case text
+    case json
 }
 
 /// Looks settings up by name, with their defaults.

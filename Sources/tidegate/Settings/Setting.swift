@@ -19,7 +19,8 @@ struct Setting: Sendable {
     static let all: [Setting] =
         [
             databaseURL, host, port, httpsHost, httpsPort, adminHost, adminPort, tlsCertificate, tlsKey,
-            publicURL, insertStatus, bodyTimeout, requestTimeout, trustedProxies, poolSize, logLevel,
+            publicURL, insertStatus, bodyTimeout, requestTimeout, trustedProxies, serverTiming,
+            poolSize, logLevel, logFormat,
             logSample, logWrites, logRetention,
         ] + LimitSetting.all.map(\.setting)
 
@@ -86,6 +87,11 @@ struct Setting: Sendable {
         defaultValue: "",
         help: "Addresses, separated by commas, whose X-Forwarded headers count."
     )
+    static let serverTiming = Setting(
+        name: "server-timing",
+        defaultValue: "false",
+        help: "Whether answers tell in Server-Timing where their time went: true or false; true in dev."
+    )
     static let poolSize = Setting(
         name: "pool-size",
         defaultValue: "16",
@@ -95,6 +101,11 @@ struct Setting: Sendable {
         name: "log-level",
         defaultValue: "info",
         help: "Least weight of what is logged: trace, debug, info, notice, warning, error or critical."
+    )
+    static let logFormat = Setting(
+        name: "log-format",
+        defaultValue: "text",
+        help: "Form of the log on standard error: text, or json with one object a line."
     )
     static let logSample = Setting(
         name: "log-sample",

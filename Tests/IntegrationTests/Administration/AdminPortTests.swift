@@ -25,6 +25,19 @@ struct AdminPortTests {
         }
     }
 
+    @Test("finds a gateway ready that runs under a role of its own, with no more than its rights")
+    func readyAsGateway() async throws {
+        let api = try await SharedServer.caller()
+        try Shell.psql(
+            api.server.database,
+            "DROP ROLE IF EXISTS ready_gateway; CREATE ROLE ready_gateway LOGIN IN ROLE tidegate_gateway"
+        )
+        let server = try await RunningServer.start(besides: api.server, name: "ready", as: "ready_gateway")
+        defer { server.stop() }
+        let answer = try await APICaller(server: server, app: api.app).send("GET", "/ready")
+        #expect(answer.status == 200, "\(answer.text)")
+    }
+
     @Test("counts requests and denials by their routes, never by what callers write")
     func requests() async throws {
         let (api, user) = try await SharedServer.user()
