@@ -38,35 +38,45 @@ struct ServerProcess: Sendable {
         var services: [any Service] = admin { await doors.opened(admin: $0) }
         services += composition.followers
         services.append(
-            Application(
-                responder: responder,
-                server: HTTPServerBuilder { responder in
-                    PinnedChannel(base: HTTP1Channel(responder: responder, configuration: http1))
-                },
-                configuration: configuration(host: settings.host, port: settings.port),
-                onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
-                logger: logger
+            door(
+                Application(
+                    responder: responder,
+                    server: HTTPServerBuilder { responder in
+                        PinnedChannel(base: HTTP1Channel(responder: responder, configuration: http1))
+                    },
+                    configuration: configuration(host: settings.host, port: settings.port),
+                    onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
+                    logger: logger
+                ),
+                settings.host,
+                settings.port,
+                .port
             )
         )
         if let certificates {
             services.append(
-                Application(
-                    responder: responder,
-                    server: HTTPServerBuilder { responder in
-                        PinnedChannel(
-                            base: try HTTP2UpgradeChannel(
-                                tlsConfiguration: certificates.configuration(),
-                                configuration: .init(
-                                    idleTimeout: .seconds(75),
-                                    streamConfiguration: http1
-                                ),
-                                responder: responder
+                door(
+                    Application(
+                        responder: responder,
+                        server: HTTPServerBuilder { responder in
+                            PinnedChannel(
+                                base: try HTTP2UpgradeChannel(
+                                    tlsConfiguration: certificates.configuration(),
+                                    configuration: .init(
+                                        idleTimeout: .seconds(75),
+                                        streamConfiguration: http1
+                                    ),
+                                    responder: responder
+                                )
                             )
-                        )
-                    },
-                    configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
-                    onServerRunning: { await doors.opened(https: $0.localAddress?.port ?? 0) },
-                    logger: logger
+                        },
+                        configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
+                        onServerRunning: { await doors.opened(https: $0.localAddress?.port ?? 0) },
+                        logger: logger
+                    ),
+                    settings.httpsHost,
+                    settings.httpsPort,
+                    .httpsPort
                 )
             )
             let logger = logger
@@ -82,17 +92,26 @@ struct ServerProcess: Sendable {
         try await ServiceGroup(configuration: group).run()
     }
 
+    private func door(_ server: any Service, _ host: String, _ port: Int, _ setting: Setting) -> Door {
+        Door(server: server, address: "\(host):\(port)", setting: setting.name)
+    }
+
     /// The operator's door, unless it is turned off.
     private func admin(onOpen: @escaping @Sendable (Int) async -> Void) -> [any Service] {
         guard let port = settings.adminPort else { return [] }
         let gateway = AdminGateway(telemetry: composition.telemetry, readiness: composition.readiness)
         return [
-            Application(
-                responder: gateway.responder(),
-                server: .http1(configuration: http1),
-                configuration: configuration(host: settings.adminHost, port: port),
-                onServerRunning: { await onOpen($0.localAddress?.port ?? 0) },
-                logger: logger
+            door(
+                Application(
+                    responder: gateway.responder(),
+                    server: .http1(configuration: http1),
+                    configuration: configuration(host: settings.adminHost, port: port),
+                    onServerRunning: { await onOpen($0.localAddress?.port ?? 0) },
+                    logger: logger
+                ),
+                settings.adminHost,
+                port,
+                .adminPort
             )
         ]
     }

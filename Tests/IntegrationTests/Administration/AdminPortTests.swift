@@ -38,6 +38,20 @@ struct AdminPortTests {
         #expect(answer.status == 200, "\(answer.text)")
     }
 
+    @Test("that is taken keeps a server from starting, which says so by the setting's name")
+    func taken() async throws {
+        let api = try await SharedServer.caller()
+        let port = try #require(api.server.admin.split(separator: ":").last)
+        let error = await #expect(throws: RunningServer.ServerDidNotStart.self) {
+            try await RunningServer.start(
+                besides: api.server,
+                name: "taken",
+                arguments: ["--admin-port", String(port)]
+            )
+        }
+        #expect(error?.log.contains("admin-port: cannot listen on 127.0.0.1:\(port): ") == true)
+    }
+
     @Test("counts requests and denials by their routes, never by what callers write")
     func requests() async throws {
         let (api, user) = try await SharedServer.user()
