@@ -103,7 +103,8 @@ function show(status) {
   const { pool, statements } = status;
   const looked = statements.hits + statements.misses;
   fill("database", facts([
-    ["Connections", `${count(pool.leased)} in use, ${count(pool.idle)} idle, ${count(pool.most)} at most`],
+    ["Connections", `${count(pool.leased)} in use, ${count(pool.idle)} idle`],
+    ["Connections at most", count(pool.most)],
     ["Waiting callers", count(pool.waiting)],
     ["Connections asked for", count(pool.acquisitions)],
     ["Refused or given up", count(pool.refusals)],
