@@ -151,6 +151,8 @@ struct DatabaseTests {
             $0.maxConnections = 1
             $0.acquireTimeout = .milliseconds(100)
         }
+        // The timeout covers the opening of a connection, too, which may take longer on a busy machine.
+        try await eventually { (try? await database.run("SELECT 1")) != nil }
         // Longer than any pause of a busy machine, so that the lease is seen; cancelled below.
         let slow = Task { try await database.run("SELECT pg_sleep(600)") }
         try await eventually { database.health.leased == 1 }
