@@ -34,9 +34,11 @@ public enum AccountFailure {
     // Log in (client-api.md §3.1)
 
     /// Unknown email or wrong password: the two are not told apart.
-    public static let invalidPassword = ServiceError(.invalidPassword, "unauthorized")
+    public static func invalidPassword(because reason: ErrorMessage) -> ServiceError {
+        ServiceError(.invalidPassword, "unauthorized", cause: Reason(reason))
+    }
     /// A key or token that the provider does not accept.
-    public static func notAccepted(_ reason: String) -> ServiceError {
+    public static func notAccepted(_ reason: ErrorMessage) -> ServiceError {
         ServiceError(.authError, "unauthorized", cause: Reason(reason))
     }
     /// Good credentials of a disabled user.
@@ -85,8 +87,8 @@ public enum AccountFailure {
     /// A token of another app than the one in the path.
     public static let domainMismatch = ServiceError(.userAppDomainMismatch, "user app domain mismatch")
     /// Garbage, or a signature that is not ours, where an access token should be.
-    public static func malformedToken(_ reason: String) -> ServiceError {
-        ServiceError(.invalidSession, malformedTokenText, cause: Reason(reason))
+    public static func malformedToken(_ reason: ErrorMessage) -> ServiceError {
+        ServiceError(.invalidSession, "\(known: malformedTokenText)", cause: Reason(reason))
     }
 
     private static let malformedTokenText = "unauthorized"
@@ -124,13 +126,13 @@ public enum AccountFailure {
     public static let tooManyLogins = ServiceError(.tooManyRequests, "too many requests")
 
     /// Why, for the log.
-    public struct Reason: Error, Sendable, CustomStringConvertible {
-        /// The reason, as the log shows it.
-        public let description: String
+    public struct Reason: LoggableCause, Sendable {
+        /// Says nothing of what the caller sent.
+        public let logText: String
 
         /// Made of its parts.
-        public init(_ description: String) {
-            self.description = description
+        public init(_ reason: ErrorMessage) {
+            logText = reason.logText
         }
     }
 }

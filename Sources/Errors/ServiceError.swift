@@ -2,8 +2,8 @@
 public struct ServiceError: Error, Sendable {
     /// For programs: stable, documented in `openapi/`.
     public let code: ErrorCode
-    /// For people: one sentence, safe for any caller.
-    public let message: String
+    /// For people: one sentence, safe for any caller, and the same for the log.
+    public let sentence: ErrorMessage
     /// The MongoDB server's number, for errors about the query language and the data.
     public let serverCode: ServerErrorCode?
     /// For repair: argument or field path → fact.
@@ -13,16 +13,19 @@ public struct ServiceError: Error, Sendable {
     /// For the log alone: no encoder reads it.
     public let cause: (any Error)?
 
+    /// For people: one sentence, safe for any caller.
+    public var message: String { sentence.text }
+
     /// Made of its parts.
     public init(
         _ code: ErrorCode,
-        _ message: String,
+        _ message: ErrorMessage,
         serverCode: ServerErrorCode? = nil,
         details: [String: String] = [:],
         cause: (any Error)? = nil
     ) {
         self.code = code
-        self.message = message
+        sentence = message
         self.serverCode = serverCode
         self.details = details
         self.cause = cause
@@ -31,14 +34,14 @@ public struct ServiceError: Error, Sendable {
     /// An error as MongoDB itself would raise it: `MongoDBError` with the server's number.
     public static func mongo(
         _ serverCode: ServerErrorCode,
-        _ message: String,
+        _ message: ErrorMessage,
         details: [String: String] = [:]
     ) -> ServiceError {
         ServiceError(.mongoDBError, message, serverCode: serverCode, details: details)
     }
 
     /// As ``mongo(_:_:details:)`` for the codes that have a number but no name.
-    public static func mongo(_ number: Int, _ message: String) -> ServiceError {
+    public static func mongo(_ number: Int, _ message: ErrorMessage) -> ServiceError {
         .mongo(ServerErrorCode(number), message)
     }
 }

@@ -86,7 +86,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
                 facts.clientAppID = app
             }
             facts.errorCode = error.code.rawValue
-            facts.reason = denial?.reason
+            facts.reason = denial?.reason ?? error.logText
             if let denial {
                 facts.namespace = denial.namespace
                 facts.role = denial.role

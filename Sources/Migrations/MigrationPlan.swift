@@ -57,7 +57,7 @@ public struct MigrationPlan: Sendable {
         guard faults.isEmpty else {
             throw ServiceError(
                 .migrationDrift,
-                "the database and the migrations disagree: " + faults.joined(separator: "; ")
+                "the database and the migrations disagree: \(known: faults.joined(separator: "; "))"
             )
         }
         self.applied = applied.sorted { $0.number < $1.number }

@@ -21,10 +21,10 @@ extension Observation {
             )
         case .internalError(let error, let requestID):
             var metadata: Logger.Metadata = [
-                "code": .string(error.code.rawValue), "message": .string(error.message),
+                "code": .string(error.code.rawValue), "message": .string(error.sentence.logText),
             ]
             if let requestID { metadata["request_id"] = .string(requestID) }
-            if let cause = error.cause { metadata["cause"] = .string(String(describing: cause)) }
+            if let cause = error.causeText { metadata["cause"] = .string(cause) }
             logger.error("internal error", metadata: metadata)
         case .slowStatement(let sql, let duration):
             logger.warning(

@@ -190,7 +190,7 @@ extension ServiceError {
     /// With the server's or libpq's words among the details: for the operator, who is the caller of `check`.
     fileprivate var explained: ServiceError {
         guard let failure = postgresFailure else { return self }
-        return ServiceError(code, message, details: ["reason": failure.message], cause: cause)
+        return ServiceError(code, sentence, details: ["reason": failure.message], cause: cause)
     }
 }
 
@@ -219,7 +219,7 @@ extension ConnectionPool {
         if case .failure(let error) = outcome, error.code == .internalServerError,
             let failure = error.postgresFailure
         {
-            observer.record(.unmappedSQLState(state: failure.sqlState.code, message: failure.message))
+            observer.record(.unmappedSQLState(state: failure.sqlState.code, message: failure.logText))
         }
     }
 }

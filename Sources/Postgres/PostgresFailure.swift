@@ -1,3 +1,5 @@
+public import Errors
+
 /// An error as the server reported it, or the loss of the connection: the cause of a service error.
 ///
 /// Whoever holds the statement looks here for the name of a constraint; nobody shows it to a caller.
@@ -51,6 +53,22 @@ public struct PostgresFailure: Error, Sendable, Equatable {
     var isStalePlan: Bool {
         sqlState == .invalidSQLStatementName
             || (sqlState == .featureNotSupported && routine == "RevalidateCachedQuery")
+    }
+}
+
+extension PostgresFailure: LoggableCause {
+    /// Code, message and place, without values: whatever PostgreSQL quotes, from the first quotation mark to
+    /// the last, since a value may hold some itself.
+    public var logText: String {
+        var text = "SQLSTATE \(sqlState.code): "
+        if let first = message.firstIndex(of: "\""), let last = message.lastIndex(of: "\""), first < last {
+            text += message[...first] + "…" + message[last...]
+        } else {
+            text += message
+        }
+        if let constraint { text += " (constraint \(constraint))" }
+        if let table { text += " (table \(schema.map { "\($0)." } ?? "")\(table))" }
+        return text
     }
 }
 

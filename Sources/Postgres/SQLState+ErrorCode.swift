@@ -6,7 +6,7 @@ extension SQLState {
         let code: ErrorCode
         let serverCode: ServerErrorCode?
         /// Nil: the server's own message is the sentence, since it is tidegate's functions that wrote it.
-        let message: String?
+        let message: ErrorMessage?
     }
 
     /// The one table from SQLSTATE to error code; nil for what is not foreseen.
@@ -107,7 +107,7 @@ extension PostgresFailure {
         }
         return ServiceError(
             translation.code,
-            translation.message ?? message,
+            translation.message ?? "\(message)",
             serverCode: translation.serverCode,
             cause: self
         )

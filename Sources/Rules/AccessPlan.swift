@@ -125,7 +125,7 @@ public struct Denial: Sendable {
     public var error: ServiceError {
         ServiceError(
             isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound,
-            message,
+            "\(known: message)",
             cause: DenialReason(role: role, reason: reason)
         )
     }

@@ -49,7 +49,7 @@ extension AccountService {
         _ settings: AccountSettings
     ) async throws(ServiceError) -> Accepted {
         guard EmailPasswordProvider.isPlausible(username: username, password: password) else {
-            throw AccountFailure.invalidPassword
+            throw AccountFailure.invalidPassword(because: "no email or password that could be registered")
         }
         let rows = try await query(
             CredentialStatements.password(appID: settings.appID, username: username)
@@ -64,7 +64,8 @@ extension AccountService {
             let fresh = PasswordHash(password: password, salt: salt, cost: cost)
             return (isGood, isGood ? fresh : nil)
         }
-        guard isGood, let stored else { throw AccountFailure.invalidPassword }
+        guard let stored else { throw AccountFailure.invalidPassword(because: "unknown email") }
+        guard isGood else { throw AccountFailure.invalidPassword(because: "wrong password") }
         guard stored.confirmed else { throw AccountFailure.notAccepted("the user is not confirmed") }
         if let better {
             _ = try await query(
@@ -104,7 +105,7 @@ extension AccountService {
             CredentialStatements.password(appID: settings.appID, username: username)
         )
         guard let user = try CredentialStatements.readPassword(rows, appID: settings.appID)?.user else {
-            throw AccountFailure.invalidPassword
+            throw AccountFailure.invalidPassword(because: "the user is gone")
         }
         return user
     }

@@ -102,13 +102,16 @@ public final class DataService: Sendable {
 /// Why a write was refused, in full: the cause of the error that says only `update not permitted`.
 ///
 /// For the log; the answer to a caller has status 400 whatever the code.
-public struct WriteDenial: Error, Sendable, CustomStringConvertible {
+public struct WriteDenial: LoggableCause, Sendable, CustomStringConvertible {
     /// The collection, as `database.collection`.
     public let namespace: String
     /// The role that decided, when one applied.
     public let role: String?
     /// What the permissions or the schema object to.
     public let reason: String
+
+    /// The reason alone: it names permissions, fields and limits, and quotes no value.
+    public var logText: String { reason }
 
     /// One line for the log.
     public var description: String {

@@ -103,7 +103,7 @@ struct DataCall: Sendable {
     func error(_ denial: Denial) -> ServiceError {
         ServiceError(
             denial.isSchema ? .schemaValidationFailedWrite : .noMatchingRuleFound,
-            denial.message,
+            "\(known: denial.message)",
             cause: WriteDenial(namespace: namespace.name, role: denial.role, reason: denial.reason)
         )
     }

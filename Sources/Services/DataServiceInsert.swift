@@ -147,8 +147,8 @@ extension DataCall {
     func duplicate(_ id: BSONValue) -> ServiceError {
         .mongo(
             .duplicateKey,
-            "E11000 duplicate key error collection: \(namespace.name) index: _id_ dup key: "
-                + MongoShellText.describe(BSONDocument([.init(key: "_id", value: id)]))
+            "E11000 duplicate key error collection: \(known: namespace.name) index: _id_ dup key: "
+                + "\(MongoShellText.describe(BSONDocument([.init(key: "_id", value: id)])))"
         )
     }
 
@@ -157,7 +157,7 @@ extension DataCall {
         guard let failure = error.postgresFailure, failure.sqlState == .uniqueViolation else { return error }
         return ServiceError(
             .mongoDBError,
-            "E11000 duplicate key error collection: \(namespace.name) index: \(failure.constraint ?? "unknown")",
+            "E11000 duplicate key error collection: \(known: namespace.name) index: \(known: failure.constraint ?? "unknown")",
             serverCode: .duplicateKey,
             cause: failure
         )

@@ -34,7 +34,7 @@ struct GatewayInProcess {
             FileTree(files: files.mapValues { Array($0.utf8) })
         )
         guard let tree, let app = AppConfigurationParser.parse(tree).0 else {
-            throw ServiceError(.invalidAppDefinition, findings.errors.map(\.description).joined())
+            throw ServiceError(.invalidAppDefinition, "\(findings.errors.map(\.description).joined())")
         }
         _ = try await AppStore(database: database).import(tree, app)
         let apps = AppRegistry(database: database)

@@ -78,7 +78,7 @@ public struct CustomTokenProvider: Sendable {
         for field in metadataFields {
             guard let value = Self.value(at: field.path, in: claims), !value.isNull else {
                 guard !field.required else {
-                    throw AccountFailure.notAccepted("claim '\(field.name)' is missing")
+                    throw AccountFailure.notAccepted("claim '\(known: field.name)' is missing")
                 }
                 continue
             }
@@ -87,7 +87,7 @@ public struct CustomTokenProvider: Sendable {
                     ExtendedJSON.canonical(value).unicodeScalars.count
                 }
             guard length <= Self.maximumMetadataCharacters else {
-                throw AccountFailure.notAccepted("claim '\(field.name)' is too long")
+                throw AccountFailure.notAccepted("claim '\(known: field.name)' is too long")
             }
             data[field.fieldName ?? field.name] = value
         }

@@ -39,7 +39,7 @@ struct ClientAPIBody {
         } catch {
             throw ServiceError(
                 .invalidParameter,
-                "invalid json in request body: \(error.message)",
+                "invalid json in request body: \(error.sentence)",
                 details: error.details
             )
         }

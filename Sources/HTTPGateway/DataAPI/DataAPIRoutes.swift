@@ -54,7 +54,7 @@ struct DataAPIRoutes {
         )
         if case .user(let profile) = principal { trace.note { $0.userID = profile.id } }
         guard admission.admits(principal, request: facts.ruleRequest) else {
-            throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(action)\"")
+            throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(known: action)\"")
         }
         trace.enter(.parse)
         let operation =
@@ -106,7 +106,7 @@ struct DataAPIRoutes {
         } catch {
             throw ServiceError(
                 .invalidParameter,
-                "invalid json in request body: \(error.message)",
+                "invalid json in request body: \(error.sentence)",
                 details: error.details
             )
         }

@@ -91,7 +91,7 @@ enum AccumulatorState {
             guard case .document(let object) = value else {
                 throw .mongo(
                     5_911_200,
-                    "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))"
+                    "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(known: TypeName.of(value))"
                 )
             }
             try memory.add(object)
@@ -149,7 +149,7 @@ enum AccumulatorState {
         guard case .array(let elements) = value else {
             throw .mongo(
                 .typeMismatch,
-                "\(kind.rawValue) requires array inputs, but input is of type \(TypeName.of(value))"
+                "\(kind.rawValue) requires array inputs, but input is of type \(known: TypeName.of(value))"
             )
         }
         return elements

@@ -38,7 +38,7 @@ struct ArraySort {
         default:
             throw .mongo(
                 2_942_507,
-                "The sortBy argument to $sortArray must be a sort pattern or 1 or -1, found: \(TypeName.of(value))"
+                "The sortBy argument to $sortArray must be a sort pattern or 1 or -1, found: \(known: TypeName.of(value))"
             )
         }
     }

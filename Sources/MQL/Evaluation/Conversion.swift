@@ -30,7 +30,7 @@ enum Conversion {
     private static func unsupported(_ value: BSONValue, _ type: BSONType) -> ServiceError {
         .mongo(
             .conversionFailure,
-            "Unsupported conversion from \(TypeName.of(value)) to \(type.alias) in $convert with no onError value"
+            "Unsupported conversion from \(known: TypeName.of(value)) to \(type.alias) in $convert with no onError value"
         )
     }
 

@@ -86,7 +86,7 @@ enum DocumentEdit {
         guard case .document(let root)? = value else {
             throw .mongo(
                 40228,
-                "'newRoot' expression must evaluate to an object, but resulting value was: \(MessageText.of(value)). Type of resulting value: '\(TypeName.of(value))'."
+                "'newRoot' expression must evaluate to an object, but resulting value was: \(MessageText.of(value)). Type of resulting value: '\(known: TypeName.of(value))'."
             )
         }
         return root

@@ -33,7 +33,7 @@ public enum DocumentLimits {
     public static func checkID(_ id: BSONValue) throws(ServiceError) {
         switch id {
         case .array, .regex, .undefined:
-            throw .mongo(.invalidIdField, "The '_id' value cannot be of type \(TypeName.of(id))")
+            throw .mongo(.invalidIdField, "The '_id' value cannot be of type \(known: TypeName.of(id))")
         default: break
         }
     }

@@ -15,7 +15,7 @@ enum ImmutableID {
         in result: inout BSONDocument,
         from document: BSONDocument,
         keepingAbsent: Bool = false,
-        message: (BSONValue?) -> String
+        message: (BSONValue?) -> ErrorMessage
     ) throws(ServiceError) {
         let new = result["_id"]
         let old = document["_id"]

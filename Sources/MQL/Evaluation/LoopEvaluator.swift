@@ -13,7 +13,7 @@ struct LoopEvaluator {
         let value = try input.evaluate(root, context)
         guard let value, !value.isNullish else { return .null }
         guard case .array(let elements) = value else {
-            throw .mongo(16883, "input to $map must be an array not \(TypeName.of(value))")
+            throw .mongo(16883, "input to $map must be an array not \(known: TypeName.of(value))")
         }
         var inner = context
         let slot = inner.depth
@@ -41,7 +41,7 @@ struct LoopEvaluator {
         let value = try input.evaluate(root, context)
         guard let value, !value.isNullish else { return .null }
         guard case .array(let elements) = value else {
-            throw .mongo(28651, "input to $filter must be an array not \(TypeName.of(value))")
+            throw .mongo(28651, "input to $filter must be an array not \(known: TypeName.of(value))")
         }
         let most = try limit.map { (limit) throws(ServiceError) in try bound(limit) } ?? nil
         var inner = context
@@ -80,7 +80,7 @@ struct LoopEvaluator {
         let value = try input.evaluate(root, context)
         guard let value, !value.isNullish else { return .null }
         guard case .array(let elements) = value else {
-            throw .mongo(40080, "$reduce requires that 'input' be an array, found: \(TypeName.of(value))")
+            throw .mongo(40080, "$reduce requires that 'input' be an array, found: \(known: TypeName.of(value))")
         }
         let deepens = body.deepens
         var inner = context

@@ -21,7 +21,7 @@ enum NumericArithmetic {
             } else {
                 throw .mongo(
                     .typeMismatch,
-                    "$add only supports numeric or date types, not \(TypeName.of(operand))"
+                    "$add only supports numeric or date types, not \(known: TypeName.of(operand))"
                 )
             }
         }
@@ -59,7 +59,7 @@ enum NumericArithmetic {
         default:
             if let a = NumericValue(left), let b = NumericValue(right) { return subtract(a, b).value }
         }
-        throw .mongo(.typeMismatch, "can't $subtract \(TypeName.of(right)) from \(TypeName.of(left))")
+        throw .mongo(.typeMismatch, "can't $subtract \(known: TypeName.of(right)) from \(known: TypeName.of(left))")
     }
 
     static func subtract(_ left: NumericValue, _ right: NumericValue) -> NumericValue {
@@ -79,7 +79,7 @@ enum NumericArithmetic {
             guard let number = NumericValue(operand) else {
                 throw .mongo(
                     .typeMismatch,
-                    "$multiply only supports numeric types, not \(TypeName.of(operand))"
+                    "$multiply only supports numeric types, not \(known: TypeName.of(operand))"
                 )
             }
             product = multiply(product, number)
@@ -104,7 +104,7 @@ enum NumericArithmetic {
         guard let a = NumericValue(left), let b = NumericValue(right) else {
             throw .mongo(
                 .typeMismatch,
-                "$divide only supports numeric types, not \(TypeName.of(left)) and \(TypeName.of(right))"
+                "$divide only supports numeric types, not \(known: TypeName.of(left)) and \(known: TypeName.of(right))"
             )
         }
         if b.isZero { throw .mongo(.badValue, "can't $divide by zero") }
@@ -120,7 +120,7 @@ enum NumericArithmetic {
         guard let a = NumericValue(left), let b = NumericValue(right) else {
             throw .mongo(
                 16611,
-                "$mod only supports numeric types, not \(TypeName.of(left)) and \(TypeName.of(right))"
+                "$mod only supports numeric types, not \(known: TypeName.of(left)) and \(known: TypeName.of(right))"
             )
         }
         if b.isZero {

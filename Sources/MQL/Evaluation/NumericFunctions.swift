@@ -18,7 +18,7 @@ enum NumericFunctions {
         throws(ServiceError) -> NumericValue
     {
         guard let number = NumericValue(value) else {
-            throw .mongo(code, "\(name) only supports numeric types, not \(TypeName.of(value))")
+            throw .mongo(code, "\(name) only supports numeric types, not \(known: TypeName.of(value))")
         }
         return number
     }
@@ -98,10 +98,10 @@ enum NumericFunctions {
     /// - Throws: ``ServiceError`` with server code 28762, 28763 or 28764.
     static func power(_ base: BSONValue, _ exponent: BSONValue) throws(ServiceError) -> BSONValue {
         guard let a = NumericValue(base) else {
-            throw .mongo(28762, "$pow's base must be numeric, not \(TypeName.of(base))")
+            throw .mongo(28762, "$pow's base must be numeric, not \(known: TypeName.of(base))")
         }
         guard let b = NumericValue(exponent) else {
-            throw .mongo(28763, "$pow's exponent must be numeric, not \(TypeName.of(exponent))")
+            throw .mongo(28763, "$pow's exponent must be numeric, not \(known: TypeName.of(exponent))")
         }
         if a.isZero, b.doubleValue < 0 {
             throw .mongo(28764, "$pow cannot take a base of 0 and a negative exponent")
@@ -223,10 +223,10 @@ enum NumericFunctions {
     /// - Throws: ``ServiceError`` with server code 28756 to 28759.
     static func logarithm(_ value: BSONValue, base: BSONValue) throws(ServiceError) -> BSONValue {
         guard let a = NumericValue(value) else {
-            throw .mongo(28756, "$log's argument must be numeric, not \(TypeName.of(value))")
+            throw .mongo(28756, "$log's argument must be numeric, not \(known: TypeName.of(value))")
         }
         guard let b = NumericValue(base) else {
-            throw .mongo(28757, "$log's base must be numeric, not \(TypeName.of(base))")
+            throw .mongo(28757, "$log's base must be numeric, not \(known: TypeName.of(base))")
         }
         if a.doubleValue <= 0 {
             throw .mongo(28758, "$log's argument must be a positive number, but is \(a.text)")
@@ -276,10 +276,10 @@ enum NumericFunctions {
     /// - Throws: ``ServiceError`` with server code 51044 or 51045 for other types.
     static func arcTangent2(_ y: BSONValue, _ x: BSONValue) throws(ServiceError) -> BSONValue {
         guard let a = NumericValue(y) else {
-            throw .mongo(51044, "$atan2 only supports numeric types, not \(TypeName.of(y))")
+            throw .mongo(51044, "$atan2 only supports numeric types, not \(known: TypeName.of(y))")
         }
         guard let b = NumericValue(x) else {
-            throw .mongo(51045, "$atan2 only supports numeric types, not \(TypeName.of(x))")
+            throw .mongo(51045, "$atan2 only supports numeric types, not \(known: TypeName.of(x))")
         }
         let angle = atan2(a.doubleValue, b.doubleValue)
         return a.isDecimal || b.isDecimal ? .decimal128(Decimal128(fifteenDigits: angle)) : .double(angle)
@@ -316,7 +316,7 @@ enum NumericFunctions {
         switch value {
         case .int32(let bits): .int32(~bits)
         case .int64(let bits): .int64(~bits)
-        default: throw .mongo(28765, "$bitNot only supports int and long, not: \(TypeName.of(value)).")
+        default: throw .mongo(28765, "$bitNot only supports int and long, not: \(known: TypeName.of(value)).")
         }
     }
 }

@@ -10,7 +10,7 @@ extension OperatorEvaluator {
             guard case .array(let elements)? = values[0] else {
                 throw .mongo(
                     17124,
-                    "The argument to $size must be an array, but was of type: \(TypeName.of(values[0]))"
+                    "The argument to $size must be an array, but was of type: \(known: TypeName.of(values[0]))"
                 )
             }
             return .int32(Int32(clamping: elements.count))
@@ -20,7 +20,7 @@ extension OperatorEvaluator {
             guard case .array(let elements) = value else {
                 throw .mongo(
                     28689,
-                    "\(op.rawValue)'s argument must be an array, but is \(TypeName.of(value))"
+                    "\(op.rawValue)'s argument must be an array, but is \(known: TypeName.of(value))"
                 )
             }
             return op == .first ? elements.first : elements.last
@@ -28,7 +28,7 @@ extension OperatorEvaluator {
             guard case .array(let elements)? = values[1] else {
                 throw .mongo(
                     40081,
-                    "$in requires an array as a second argument, found: \(TypeName.of(values[1]))"
+                    "$in requires an array as a second argument, found: \(known: TypeName.of(values[1]))"
                 )
             }
             try context.meter.spend(elements.count)
@@ -41,7 +41,7 @@ extension OperatorEvaluator {
             guard case .array(let elements) = value else {
                 throw .mongo(
                     34435,
-                    "The argument to $reverseArray must be an array, but was of type: \(TypeName.of(value))"
+                    "The argument to $reverseArray must be an array, but was of type: \(known: TypeName.of(value))"
                 )
             }
             return .array(elements.reversed())
@@ -54,13 +54,13 @@ extension OperatorEvaluator {
         guard case .array(let elements) = value else {
             throw .mongo(
                 28689,
-                "$arrayElemAt's first argument must be an array, but is \(TypeName.of(value))"
+                "$arrayElemAt's first argument must be an array, but is \(known: TypeName.of(value))"
             )
         }
         guard let number = NumericValue(position) else {
             throw .mongo(
                 28690,
-                "$arrayElemAt's second argument must be a numeric value, but is \(TypeName.of(position))"
+                "$arrayElemAt's second argument must be a numeric value, but is \(known: TypeName.of(position))"
             )
         }
         guard let index = number.exactInt32.map(Int.init) else {
@@ -82,7 +82,7 @@ extension OperatorEvaluator {
         guard case .array(let elements) = value else {
             throw .mongo(
                 28724,
-                "First argument to $slice must be an array, but is of type: \(TypeName.of(value))"
+                "First argument to $slice must be an array, but is of type: \(known: TypeName.of(value))"
             )
         }
         let start = try sliceNumber(first, "Second", type: 28725, range: 28726)
@@ -102,7 +102,7 @@ extension OperatorEvaluator {
         guard let number = NumericValue(value) else {
             throw .mongo(
                 type,
-                "\(which) argument to $slice must be a numeric value, but is of type: \(TypeName.of(value))"
+                "\(which) argument to $slice must be a numeric value, but is of type: \(known: TypeName.of(value))"
             )
         }
         guard let whole = number.exactInt32 else {
@@ -120,7 +120,7 @@ extension OperatorEvaluator {
         for value in values {
             guard let value, !value.isNullish else { return .null }
             guard case .array(let elements) = value else {
-                throw .mongo(28664, "$concatArrays only supports arrays, not \(TypeName.of(value))")
+                throw .mongo(28664, "$concatArrays only supports arrays, not \(known: TypeName.of(value))")
             }
             try size.add(value)
             try context.meter.spend(elements.count)
@@ -135,7 +135,7 @@ extension OperatorEvaluator {
         guard case .array(let elements) = first else {
             throw .mongo(
                 40090,
-                "$indexOfArray requires an array as a first argument, found: \(TypeName.of(first))"
+                "$indexOfArray requires an array as a first argument, found: \(known: TypeName.of(first))"
             )
         }
         let start =
@@ -178,7 +178,7 @@ extension OperatorEvaluator {
         guard let number = NumericValue(value) else {
             throw .mongo(
                 type,
-                "$range requires a numeric \(which), found value of type: \(TypeName.of(value))"
+                "$range requires a numeric \(which), found value of type: \(known: TypeName.of(value))"
             )
         }
         guard let whole = number.exactInt32 else {
@@ -227,7 +227,7 @@ extension OperatorEvaluator {
         let input = try operands.value("input")
         let count = try Self.groupCount(try operands.value("n"), name)
         guard case .array(let elements)? = input else {
-            throw .mongo(5_788_200, "Argument to \(name) must be an array, but is: \(TypeName.of(input))")
+            throw .mongo(5_788_200, "Argument to \(name) must be an array, but is: \(known: TypeName.of(input))")
         }
         switch op {
         case .firstN: return .array(Array(elements.prefix(count)))
@@ -268,7 +268,7 @@ extension OperatorEvaluator {
         guard case .array(let elements) = input else {
             throw .mongo(
                 2_942_504,
-                "The input argument to $sortArray must be an array, but was of type: \(TypeName.of(input))"
+                "The input argument to $sortArray must be an array, but was of type: \(known: TypeName.of(input))"
             )
         }
         let order = try ArraySort(try operands.value("sortBy") ?? .null)

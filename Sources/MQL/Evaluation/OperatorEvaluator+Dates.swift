@@ -25,7 +25,7 @@ extension OperatorEvaluator {
         case .date(let milliseconds): return milliseconds
         case .timestamp(let timestamp): return Int64(timestamp.seconds) * 1000
         case .objectID(let id): return Self.milliseconds(of: id)
-        default: throw .mongo(code, "can't convert from BSON type \(TypeName.of(value)) to Date")
+        default: throw .mongo(code, "can't convert from BSON type \(known: TypeName.of(value)) to Date")
         }
     }
 
@@ -40,7 +40,7 @@ extension OperatorEvaluator {
         let value = try operands.value("timezone")
         guard let value, !value.isNullish else { return nil }
         guard case .string(let name) = value else {
-            throw .mongo(40517, "timezone must evaluate to a string, found \(TypeName.of(value))")
+            throw .mongo(40517, "timezone must evaluate to a string, found \(known: TypeName.of(value))")
         }
         return .some(try TimeZoneRule(name))
     }
@@ -79,7 +79,7 @@ extension OperatorEvaluator {
             guard case .string(let text) = format else {
                 throw .mongo(
                     18533,
-                    "$dateToString requires that 'format' be a string, found: \(TypeName.of(format)) with value \(MessageText.of(format))"
+                    "$dateToString requires that 'format' be a string, found: \(known: TypeName.of(format)) with value \(MessageText.of(format))"
                 )
             }
             try DateText.check(text, directives: "%YmdHMSLjwuUVGbBzZ")
@@ -104,7 +104,7 @@ extension OperatorEvaluator {
         if let format, !format.isNullish, format.string == nil {
             throw .mongo(
                 40684,
-                "$dateFromString requires that 'format' be a string, found: \(TypeName.of(format)) with value \(MessageText.of(format))"
+                "$dateFromString requires that 'format' be a string, found: \(known: TypeName.of(format)) with value \(MessageText.of(format))"
             )
         }
         guard let value, !value.isNullish else {
@@ -114,7 +114,7 @@ extension OperatorEvaluator {
             if operands.has("onError") { return try operands.value("onError") }
             throw .mongo(
                 .conversionFailure,
-                "$dateFromString requires that 'dateString' be a string, found: \(TypeName.of(value)) with value \(MessageText.of(value))"
+                "$dateFromString requires that 'dateString' be a string, found: \(known: TypeName.of(value)) with value \(MessageText.of(value))"
             )
         }
         if operands.has("format"), format?.isNullish ?? true { return .null }
@@ -136,7 +136,7 @@ extension OperatorEvaluator {
             let flag = try operands.value("iso8601")
             guard let flag, !flag.isNullish else { return .null }
             guard case .bool(let isISO) = flag else {
-                throw .mongo(40521, "iso8601 must evaluate to a bool, found \(TypeName.of(flag))")
+                throw .mongo(40521, "iso8601 must evaluate to a bool, found \(known: TypeName.of(flag))")
             }
             iso = isISO
         }
@@ -169,7 +169,7 @@ extension OperatorEvaluator {
             guard let number = NumericValue(value)?.exactInt64 else {
                 throw .mongo(
                     40515,
-                    "'\(name)' must evaluate to an integer, found \(TypeName.of(value)) with value \(MessageText.of(value))"
+                    "'\(name)' must evaluate to an integer, found \(known: TypeName.of(value)) with value \(MessageText.of(value))"
                 )
             }
             let limit: Int64 = name == "second" || name == "millisecond" ? .max : 32_767
@@ -225,7 +225,7 @@ extension OperatorEvaluator {
         let value = try operands.value("unit")
         guard let value, !value.isNullish else { return nil }
         guard case .string(let text) = value else {
-            throw .mongo(code, "\(name) requires 'unit' to be a string, but got \(TypeName.of(value))")
+            throw .mongo(code, "\(name) requires 'unit' to be a string, but got \(known: TypeName.of(value))")
         }
         guard let unit = DateUnit(rawValue: text) else {
             throw .mongo(.failedToParse, "unknown time unit value: \(MessageText.shortened(text))")
@@ -312,7 +312,7 @@ extension OperatorEvaluator {
             guard let number = NumericValue(size)?.exactInt64 else {
                 throw .mongo(
                     5_439_017,
-                    "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '\(MessageText.of(size))' of type \(TypeName.of(size))"
+                    "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '\(MessageText.of(size))' of type \(known: TypeName.of(size))"
                 )
             }
             if number <= 0 {
@@ -347,7 +347,7 @@ extension OperatorEvaluator {
         guard case .string(let text) = value else {
             throw .mongo(
                 5_439_015,
-                "\(name) requires 'startOfWeek' to be a string, but got \(TypeName.of(value))"
+                "\(name) requires 'startOfWeek' to be a string, but got \(known: TypeName.of(value))"
             )
         }
         let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]

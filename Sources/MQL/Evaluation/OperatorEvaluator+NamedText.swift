@@ -27,7 +27,7 @@ extension OperatorEvaluator {
         guard case .string(let text) = input else {
             throw .mongo(
                 50699,
-                "\(name) requires its input to be a string, got \(MessageText.of(input)) (of type \(TypeName.of(input))) instead."
+                "\(name) requires its input to be a string, got \(MessageText.of(input)) (of type \(known: TypeName.of(input))) instead."
             )
         }
         var set = Self.whitespace
@@ -36,7 +36,7 @@ extension OperatorEvaluator {
             guard case .string(let list) = characters else {
                 throw .mongo(
                     50700,
-                    "\(name) requires 'chars' to be a string, got \(MessageText.of(characters)) (of type \(TypeName.of(characters))) instead."
+                    "\(name) requires 'chars' to be a string, got \(MessageText.of(characters)) (of type \(known: TypeName.of(characters))) instead."
                 )
             }
             set = Set(list.unicodeScalars)

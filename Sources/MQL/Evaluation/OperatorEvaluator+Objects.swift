@@ -21,7 +21,7 @@ extension OperatorEvaluator {
             guard case .document(let document) = value else {
                 throw .mongo(
                     40400,
-                    "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(TypeName.of(value))"
+                    "$mergeObjects requires object inputs, but input \(MessageText.of(value)) is of type \(known: TypeName.of(value))"
                 )
             }
             for field in document { merged.set(field.key, field.value) }
@@ -32,7 +32,7 @@ extension OperatorEvaluator {
     private func objectToArray(_ value: BSONValue?) throws(ServiceError) -> BSONValue {
         guard let value, !value.isNullish else { return .null }
         guard case .document(let document) = value else {
-            throw .mongo(40390, "$objectToArray requires a document input, found: \(TypeName.of(value))")
+            throw .mongo(40390, "$objectToArray requires a document input, found: \(known: TypeName.of(value))")
         }
         return .array(document.fields.map { ["k": .string($0.key), "v": $0.value] })
     }
@@ -41,7 +41,7 @@ extension OperatorEvaluator {
     private func arrayToObject(_ value: BSONValue?) throws(ServiceError) -> BSONValue {
         guard let value, !value.isNullish else { return .null }
         guard case .array(let elements) = value else {
-            throw .mongo(40386, "$arrayToObject requires an array input, found: \(TypeName.of(value))")
+            throw .mongo(40386, "$arrayToObject requires an array input, found: \(known: TypeName.of(value))")
         }
         var fields = OrderedFields()
         var firstIsPair: Bool?
@@ -70,12 +70,12 @@ extension OperatorEvaluator {
                 if let firstIsPair {
                     throw .mongo(
                         firstIsPair ? 40396 : 40391,
-                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Now found: \(TypeName.of(element))"
+                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Now found: \(known: TypeName.of(element))"
                     )
                 }
                 throw .mongo(
                     40398,
-                    "Unrecognised input type format for $arrayToObject: \(TypeName.of(element))"
+                    "Unrecognised input type format for $arrayToObject: \(known: TypeName.of(element))"
                 )
             }
             fields.set(entry.key, entry.value)
@@ -93,7 +93,7 @@ extension OperatorEvaluator {
         guard case .string(let key) = pair[0] else {
             throw .mongo(
                 40395,
-                "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: \(TypeName.of(pair[0]))"
+                "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: \(known: TypeName.of(pair[0]))"
             )
         }
         if key.utf8.contains(0) { throw .mongo(4_940_400, "Key field cannot contain an embedded null byte") }
@@ -113,7 +113,7 @@ extension OperatorEvaluator {
         guard case .string(let key) = name else {
             throw .mongo(
                 40394,
-                "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: \(TypeName.of(name))"
+                "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: \(known: TypeName.of(name))"
             )
         }
         if key.utf8.contains(0) { throw .mongo(4_940_401, "Key field cannot contain an embedded null byte") }
@@ -126,7 +126,7 @@ extension OperatorEvaluator {
         guard case .string(let name)? = field else {
             throw .mongo(
                 3_041_704,
-                "$getField requires 'field' to evaluate to type String, but got \(TypeName.of(field))"
+                "$getField requires 'field' to evaluate to type String, but got \(known: TypeName.of(field))"
             )
         }
         let input = try operands.value("input")
@@ -141,7 +141,7 @@ extension OperatorEvaluator {
         guard case .string(let name)? = field else {
             throw .mongo(
                 4_161_107,
-                "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(field))"
+                "\(op.rawValue) requires 'field' to evaluate to type String, but got \(known: TypeName.of(field))"
             )
         }
         let input = try operands.value("input")
@@ -150,7 +150,7 @@ extension OperatorEvaluator {
         guard case .document(var document) = input else {
             throw .mongo(
                 4_161_105,
-                "\(op.rawValue) requires 'input' to evaluate to type Object, but got \(TypeName.of(input))"
+                "\(op.rawValue) requires 'input' to evaluate to type Object, but got \(known: TypeName.of(input))"
             )
         }
         document[name] = value

@@ -75,7 +75,7 @@ extension OperatorEvaluator {
             return try RegexMatcher.compiled(pattern: source, options: flags ?? "")
         } catch {
             guard error.serverCode?.number == 51091 else { throw error }
-            throw .mongo(51111, "Invalid Regex in \(name): \(error.message)")
+            throw .mongo(51111, "Invalid Regex in \(known: name): \(error.sentence)")
         }
     }
 

@@ -9,7 +9,7 @@ extension OperatorEvaluator {
             return try Self.setUnion(values) { (value) throws(ServiceError) in
                 .mongo(
                     17043,
-                    "All operands of $setUnion must be arrays. One argument is of type: \(TypeName.of(value))"
+                    "All operands of $setUnion must be arrays. One argument is of type: \(known: TypeName.of(value))"
                 )
             }
         case .setIntersection:
@@ -19,7 +19,7 @@ extension OperatorEvaluator {
                 guard case .array(let elements) = value else {
                     throw .mongo(
                         17047,
-                        "All operands of $setIntersection must be arrays. One argument is of type: \(TypeName.of(value))"
+                        "All operands of $setIntersection must be arrays. One argument is of type: \(known: TypeName.of(value))"
                     )
                 }
                 arrays.append(elements)
@@ -47,7 +47,7 @@ extension OperatorEvaluator {
                 guard case .array(let elements)? = value else {
                     throw .mongo(
                         17044,
-                        "All operands of $setEquals must be arrays. \(index + 1)-th argument is of type: \(TypeName.of(value))"
+                        "All operands of $setEquals must be arrays. \(index + 1)-th argument is of type: \(known: TypeName.of(value))"
                     )
                 }
                 sets.append(Set(elements.map { BSONKey($0) }))
@@ -65,7 +65,7 @@ extension OperatorEvaluator {
             guard case .array(let elements)? = values[0] else {
                 throw .mongo(
                     17041,
-                    "$anyElementTrue's argument must be an array, but is \(TypeName.of(values[0]))"
+                    "$anyElementTrue's argument must be an array, but is \(known: TypeName.of(values[0]))"
                 )
             }
             return .bool(elements.contains(where: \.isTruthy))
@@ -73,7 +73,7 @@ extension OperatorEvaluator {
             guard case .array(let elements)? = values[0] else {
                 throw .mongo(
                     17040,
-                    "$allElementsTrue's argument must be an array, but is \(TypeName.of(values[0]))"
+                    "$allElementsTrue's argument must be an array, but is \(known: TypeName.of(values[0]))"
                 )
             }
             return .bool(elements.allSatisfy(\.isTruthy))
@@ -99,7 +99,7 @@ extension OperatorEvaluator {
         -> [BSONValue]
     {
         guard case .array(let elements)? = value else {
-            throw .mongo(code, "\(subject) argument is of type: \(TypeName.of(value))")
+            throw .mongo(code, "\(subject) argument is of type: \(known: TypeName.of(value))")
         }
         return elements
     }

@@ -27,7 +27,7 @@ extension OperatorEvaluator {
 
     private func string(_ value: BSONValue?, _ name: String, _ code: Int) throws(ServiceError) -> String {
         guard case .string(let text)? = value else {
-            throw .mongo(code, "\(name) requires a string argument, found: \(TypeName.of(value))")
+            throw .mongo(code, "\(name) requires a string argument, found: \(known: TypeName.of(value))")
         }
         return text
     }
@@ -42,7 +42,7 @@ extension OperatorEvaluator {
         case .date(let milliseconds): return DateText.iso(milliseconds)
         case .timestamp(let timestamp): return "Timestamp(\(timestamp.seconds), \(timestamp.increment))"
         default:
-            throw .mongo(16007, "can't convert from BSON type \(TypeName.of(value)) to String")
+            throw .mongo(16007, "can't convert from BSON type \(known: TypeName.of(value)) to String")
         }
     }
 
@@ -51,7 +51,7 @@ extension OperatorEvaluator {
         for value in values {
             guard let value, !value.isNullish else { return .null }
             guard case .string(let text) = value else {
-                throw .mongo(16702, "$concat only supports strings, not \(TypeName.of(value))")
+                throw .mongo(16702, "$concat only supports strings, not \(known: TypeName.of(value))")
             }
             try ValueSize.checkText(result.utf8.count + text.utf8.count)
             result += text
@@ -65,13 +65,13 @@ extension OperatorEvaluator {
         guard let start = NumericValue(values[1]) else {
             throw .mongo(
                 16034,
-                "$substrBytes:  starting index must be a numeric type (is BSON type \(TypeName.of(values[1])))"
+                "$substrBytes:  starting index must be a numeric type (is BSON type \(known: TypeName.of(values[1])))"
             )
         }
         guard let length = NumericValue(values[2]) else {
             throw .mongo(
                 16035,
-                "$substrBytes:  length must be a numeric type (is BSON type \(TypeName.of(values[2])))"
+                "$substrBytes:  length must be a numeric type (is BSON type \(known: TypeName.of(values[2])))"
             )
         }
         let lower = try Self.position(start)
@@ -119,7 +119,7 @@ extension OperatorEvaluator {
         throws(ServiceError) -> Int
     {
         guard let number = NumericValue(value) else {
-            throw .mongo(type, "\(subject) must be a numeric type (is BSON type \(TypeName.of(value)))")
+            throw .mongo(type, "\(subject) must be a numeric type (is BSON type \(known: TypeName.of(value)))")
         }
         guard let index = number.exactInt32 else {
             throw .mongo(
@@ -135,13 +135,13 @@ extension OperatorEvaluator {
         guard case .string(let text) = value else {
             throw .mongo(
                 40085,
-                "$split requires an expression that evaluates to a string as a first argument, found: \(TypeName.of(value))"
+                "$split requires an expression that evaluates to a string as a first argument, found: \(known: TypeName.of(value))"
             )
         }
         guard case .string(let mark) = separator else {
             throw .mongo(
                 10_503_900,
-                "$split requires an expression that evaluates to a string as a second argument, found: \(TypeName.of(separator))"
+                "$split requires an expression that evaluates to a string as a second argument, found: \(known: TypeName.of(separator))"
             )
         }
         if mark.isEmpty { throw .mongo(40087, "$split requires a non-empty separator") }
@@ -156,13 +156,13 @@ extension OperatorEvaluator {
         guard case .string(let text) = first else {
             throw .mongo(
                 inBytes ? 40091 : 40093,
-                "\(name) requires a string as the first argument, found: \(TypeName.of(first))"
+                "\(name) requires a string as the first argument, found: \(known: TypeName.of(first))"
             )
         }
         guard case .string(let part)? = values[1] else {
             throw .mongo(
                 inBytes ? 40092 : 40094,
-                "\(name) requires a string as the second argument, found: \(TypeName.of(values[1]))"
+                "\(name) requires a string as the second argument, found: \(known: TypeName.of(values[1]))"
             )
         }
         let start = try values.count > 2 ? bound(values[2], name, "starting") : 0
@@ -198,7 +198,7 @@ extension OperatorEvaluator {
         guard let index = NumericValue(value)?.exactInt32 else {
             throw .mongo(
                 integral,
-                "\(name) requires an integral \(which) index, found a value of type: \(TypeName.of(value)), with value: \(MessageText.of(value))"
+                "\(name) requires an integral \(which) index, found a value of type: \(known: TypeName.of(value)), with value: \(MessageText.of(value))"
             )
         }
         if index < 0 {

@@ -11,7 +11,7 @@ extension OperatorEvaluator {
         case .bsonSize:
             guard let value, !value.isNullish else { return .null }
             guard case .document(let document) = value else {
-                throw .mongo(31393, "$bsonSize requires a document input, found: \(TypeName.of(value))")
+                throw .mongo(31393, "$bsonSize requires a document input, found: \(known: TypeName.of(value))")
             }
             return .int32(Int32(clamping: BSONBinaryFormat.size(of: document)))
         case .binarySize:
@@ -22,7 +22,7 @@ extension OperatorEvaluator {
             default:
                 throw .mongo(
                     51276,
-                    "$binarySize requires a string or BinData argument, found: \(TypeName.of(value))"
+                    "$binarySize requires a string or BinData argument, found: \(known: TypeName.of(value))"
                 )
             }
         case .timestampSecond, .timestampIncrement:
@@ -30,7 +30,7 @@ extension OperatorEvaluator {
             guard case .timestamp(let timestamp) = value else {
                 throw .mongo(
                     op == .timestampSecond ? 5_687_301 : 5_687_302,
-                    "Argument to \(op.rawValue) must be a timestamp, but is \(TypeName.of(value))"
+                    "Argument to \(op.rawValue) must be a timestamp, but is \(known: TypeName.of(value))"
                 )
             }
             return .int64(Int64(op == .timestampSecond ? timestamp.seconds : timestamp.increment))
@@ -90,7 +90,7 @@ extension OperatorEvaluator {
             guard let number = NumericValue(value) else {
                 throw .mongo(
                     .failedToParse,
-                    "$convert's 'to' argument must be a string or number, but is \(TypeName.of(value))"
+                    "$convert's 'to' argument must be a string or number, but is \(known: TypeName.of(value))"
                 )
             }
             guard let code = number.exactInt32 else {

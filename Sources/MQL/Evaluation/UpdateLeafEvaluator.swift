@@ -51,7 +51,7 @@ struct UpdateLeafEvaluator {
             guard case .array(var elements) = value else {
                 throw .mongo(
                     .typeMismatch,
-                    "Path '\(dotted)' contains an element of non-array type '\(TypeName.of(value))'"
+                    "Path '\(dotted)' contains an element of non-array type '\(known: TypeName.of(value))'"
                 )
             }
             if !elements.isEmpty {
@@ -84,7 +84,7 @@ struct UpdateLeafEvaluator {
             guard let combined = UpdateArithmetic.combine(result, operation) else {
                 throw .mongo(
                     .badValue,
-                    "Cannot apply $bit to a value of non-integral type.\(identity) has the field \(path.last ?? "") of non-integer type \(TypeName.of(result))"
+                    "Cannot apply $bit to a value of non-integral type.\(identity) has the field \(path.last ?? "") of non-integer type \(known: TypeName.of(result))"
                 )
             }
             result = combined
@@ -96,7 +96,7 @@ struct UpdateLeafEvaluator {
         guard value.isNumber else {
             throw .mongo(
                 .typeMismatch,
-                "Cannot apply \(name) to a value of non-numeric type. \(identity) has the field '\(path.last ?? "")' of non-numeric type \(TypeName.of(value))"
+                "Cannot apply \(name) to a value of non-numeric type. \(identity) has the field '\(path.last ?? "")' of non-numeric type \(known: TypeName.of(value))"
             )
         }
         return value
@@ -108,7 +108,7 @@ struct UpdateLeafEvaluator {
         guard case .array(let elements) = value else {
             throw .mongo(
                 .badValue,
-                "The field '\(dotted)' must be an array but is of type \(TypeName.of(value)) in document \(identity)"
+                "The field '\(dotted)' must be an array but is of type \(known: TypeName.of(value)) in document \(identity)"
             )
         }
         return elements

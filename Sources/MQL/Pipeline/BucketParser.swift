@@ -10,7 +10,7 @@ enum BucketParser {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40201,
-                "Argument to $bucket stage must be an object, but found type: \(TypeName.of(operand))"
+                "Argument to $bucket stage must be an object, but found type: \(known: TypeName.of(operand))"
             )
         }
         var groupBy: AggregationExpression?
@@ -26,7 +26,7 @@ enum BucketParser {
                 guard case .document(let output) = field.value else {
                     throw .mongo(
                         40196,
-                        "The $bucket 'output' field must be an object, but found type: \(TypeName.of(field.value))"
+                        "The $bucket 'output' field must be an object, but found type: \(known: TypeName.of(field.value))"
                     )
                 }
                 fields = try parseOutput(output)
@@ -63,7 +63,7 @@ enum BucketParser {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40240,
-                "The argument to $bucketAuto must be an object, but found type: \(TypeName.of(operand))"
+                "The argument to $bucketAuto must be an object, but found type: \(known: TypeName.of(operand))"
             )
         }
         var groupBy: AggregationExpression?
@@ -76,7 +76,7 @@ enum BucketParser {
                 guard let number = NumericValue(field.value) else {
                     throw .mongo(
                         40241,
-                        "The $bucketAuto 'buckets' field must be a numeric value, but found type: \(TypeName.of(field.value))"
+                        "The $bucketAuto 'buckets' field must be a numeric value, but found type: \(known: TypeName.of(field.value))"
                     )
                 }
                 guard let whole = number.exactInt64, let count = Int32(exactly: whole) else {
@@ -96,7 +96,7 @@ enum BucketParser {
                 guard case .document(let output) = field.value else {
                     throw .mongo(
                         40244,
-                        "The $bucketAuto 'output' field must be an object, but found type: \(TypeName.of(field.value))"
+                        "The $bucketAuto 'output' field must be an object, but found type: \(known: TypeName.of(field.value))"
                     )
                 }
                 if !output.isEmpty { fields = try parseOutput(output) }
@@ -104,7 +104,7 @@ enum BucketParser {
                 guard case .string = field.value else {
                     throw .mongo(
                         40261,
-                        "The $bucketAuto 'granularity' field must be a string, but found type: \(TypeName.of(field.value))"
+                        "The $bucketAuto 'granularity' field must be a string, but found type: \(known: TypeName.of(field.value))"
                     )
                 }
                 throw .mongo(238, "The option 'granularity' of $bucketAuto is not supported by tidegate")
@@ -149,7 +149,7 @@ enum BucketParser {
         guard case .array(let elements) = value else {
             throw .mongo(
                 40200,
-                "The $bucket 'boundaries' field must be an array, but found type: \(TypeName.of(value))"
+                "The $bucket 'boundaries' field must be an array, but found type: \(known: TypeName.of(value))"
             )
         }
         if elements.count < 2 {

@@ -117,7 +117,7 @@ extension ExpressionParser {
                 guard case .array(let elements) = field.value else {
                     throw .mongo(
                         40061,
-                        "$switch expected an array for 'branches', found: \(TypeName.of(field.value))"
+                        "$switch expected an array for 'branches', found: \(known: TypeName.of(field.value))"
                     )
                 }
                 for element in elements { branches.append(try parseBranch(element, scope)) }
@@ -135,7 +135,7 @@ extension ExpressionParser {
         guard case .document(let document) = element else {
             throw .mongo(
                 40062,
-                "$switch expected each branch to be an object, found: \(TypeName.of(element))"
+                "$switch expected each branch to be an object, found: \(known: TypeName.of(element))"
             )
         }
         for field in document where field.key != "case" && field.key != "then" {
@@ -185,7 +185,7 @@ extension ExpressionParser {
     private static func loopVariable(_ value: BSONValue?) throws(ServiceError) -> String {
         guard let value else { return "this" }
         guard case .string(let name) = value else {
-            throw .mongo(.failedToParse, "'as' must be a string, found \(TypeName.of(value))")
+            throw .mongo(.failedToParse, "'as' must be a string, found \(known: TypeName.of(value))")
         }
         try ExpressionPath.checkVariable(name)
         return name

@@ -31,7 +31,7 @@ extension ExpressionParser {
         guard case .document(let document) = operand else {
             throw .mongo(
                 code,
-                "\(name) requires an object as an argument, found: \(TypeName.of(operand))"
+                "\(name) requires an object as an argument, found: \(known: TypeName.of(operand))"
             )
         }
         return document
@@ -96,7 +96,7 @@ extension ExpressionParser {
                 if value?.array == nil {
                     throw .mongo(
                         5_887_502,
-                        "All operands of $setEquals must be arrays. One argument is of type: \(TypeName.of(value))"
+                        "All operands of $setEquals must be arrays. One argument is of type: \(known: TypeName.of(value))"
                     )
                 }
             }
@@ -181,7 +181,7 @@ extension ExpressionParser {
         case .literal(let value):
             throw .mongo(
                 4_161_107,
-                "\(op.rawValue) requires 'field' to evaluate to type String, but got \(TypeName.of(value))"
+                "\(op.rawValue) requires 'field' to evaluate to type String, but got \(known: TypeName.of(value))"
             )
         case .document([]), .array([]):
             throw .mongo(4_161_107, "\(op.rawValue) requires 'field' to evaluate to type String")
@@ -231,13 +231,13 @@ extension ExpressionParser {
             switch (field.key, field.value) {
             case ("inputs", .array(let elements)): inputs = elements
             case ("inputs", let other):
-                throw .mongo(34461, "inputs must be an array of expressions, found \(TypeName.of(other))")
+                throw .mongo(34461, "inputs must be an array of expressions, found \(known: TypeName.of(other))")
             case ("defaults", .array(let elements)): defaults = elements
             case ("defaults", let other):
-                throw .mongo(34462, "defaults must be an array of expressions, found \(TypeName.of(other))")
+                throw .mongo(34462, "defaults must be an array of expressions, found \(known: TypeName.of(other))")
             case ("useLongestLength", .bool(let flag)): longest = flag
             case ("useLongestLength", let other):
-                throw .mongo(34463, "useLongestLength must be a bool, found \(TypeName.of(other))")
+                throw .mongo(34463, "useLongestLength must be a bool, found \(known: TypeName.of(other))")
             default: throw .mongo(34464, "$zip found an unknown argument: \(field.key)")
             }
         }

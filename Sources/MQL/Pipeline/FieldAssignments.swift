@@ -14,7 +14,7 @@ enum FieldAssignments {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40272,
-                "\(stage) specification stage must be an object, got \(TypeName.of(operand))"
+                "\(stage) specification stage must be an object, got \(known: TypeName.of(operand))"
             )
         }
         var assignments: [(path: FieldPath, expression: AggregationExpression)] = []

@@ -204,7 +204,7 @@ enum StageParser {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40229,
-                "expected an object as specification for $replaceRoot stage, got \(TypeName.of(operand))"
+                "expected an object as specification for $replaceRoot stage, got \(known: TypeName.of(operand))"
             )
         }
         for field in document where field.key != "newRoot" {
@@ -253,14 +253,14 @@ enum StageParser {
             guard case .array(let stages) = field.value else {
                 throw .mongo(
                     40170,
-                    "arguments to $facet must be arrays, \(field.key) is type \(TypeName.of(field.value))"
+                    "arguments to $facet must be arrays, \(field.key) is type \(known: TypeName.of(field.value))"
                 )
             }
             for stage in stages {
                 guard case .document = stage else {
                     throw .mongo(
                         40171,
-                        "elements of arrays in $facet spec must be objects, \(field.key) argument contained an element of type \(TypeName.of(stage))"
+                        "elements of arrays in $facet spec must be objects, \(field.key) argument contained an element of type \(known: TypeName.of(stage))"
                     )
                 }
             }

@@ -13,7 +13,7 @@ enum UnwindParser {
         default:
             throw .mongo(
                 15981,
-                "expected either a string or an object as specification for $unwind stage, got \(TypeName.of(operand))"
+                "expected either a string or an object as specification for $unwind stage, got \(known: TypeName.of(operand))"
             )
         }
     }
@@ -28,7 +28,7 @@ enum UnwindParser {
                 guard case .string(let path) = field.value else {
                     throw .mongo(
                         28808,
-                        "expected a string as the path for $unwind stage, got \(TypeName.of(field.value))"
+                        "expected a string as the path for $unwind stage, got \(known: TypeName.of(field.value))"
                     )
                 }
                 arguments = UnwindArguments(path: try parsePath(path))
@@ -36,7 +36,7 @@ enum UnwindParser {
                 guard case .bool(let flag) = field.value else {
                     throw .mongo(
                         28809,
-                        "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got \(TypeName.of(field.value))"
+                        "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got \(known: TypeName.of(field.value))"
                     )
                 }
                 preserves = flag
@@ -44,7 +44,7 @@ enum UnwindParser {
                 guard case .string(let name) = field.value, !name.isEmpty else {
                     throw .mongo(
                         28810,
-                        "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got \(TypeName.of(field.value))"
+                        "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got \(known: TypeName.of(field.value))"
                     )
                 }
                 if name.utf8.first == UInt8(ascii: "$") {

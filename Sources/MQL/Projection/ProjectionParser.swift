@@ -171,7 +171,7 @@ struct ProjectionBuilder {
         } catch {
             // A find names an unknown operator with a code of its own.
             guard !inPipeline, error.serverCode == .invalidPipelineOperator else { throw error }
-            throw .mongo(31325, error.message)
+            throw .mongo(31325, error.sentence)
         }
         mode = .inclusion
         items.append(.computed(path, expression))
@@ -181,7 +181,7 @@ struct ProjectionBuilder {
         guard case .document(let condition) = value else {
             throw .mongo(
                 31274,
-                "elemMatch: Invalid argument, object required, but got \(TypeName.of(value))"
+                "elemMatch: Invalid argument, object required, but got \(known: TypeName.of(value))"
             )
         }
         if hasPositional { throw .mongo(31255, "Cannot specify positional operator and $elemMatch.") }

@@ -8,7 +8,7 @@ enum BitOperandParser {
         guard case .document(let document) = value else {
             throw .mongo(
                 .badValue,
-                "The $bit modifier is not compatible with a \(TypeName.of(value)). You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}"
+                "The $bit modifier is not compatible with a \(known: TypeName.of(value)). You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}"
             )
         }
         if document.isEmpty {
@@ -30,7 +30,7 @@ enum BitOperandParser {
             default:
                 throw .mongo(
                     .badValue,
-                    "The $bit modifier field must be an Integer(32/64 bit); a '\(TypeName.of(field.value))' is not supported here: {\(field.key): \(MongoShellText.describe(field.value))}"
+                    "The $bit modifier field must be an Integer(32/64 bit); a '\(known: TypeName.of(field.value))' is not supported here: {\(field.key): \(MongoShellText.describe(field.value))}"
                 )
             }
         }

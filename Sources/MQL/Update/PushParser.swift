@@ -11,7 +11,7 @@ enum PushParser {
         guard case .array(let elements) = each else {
             throw .mongo(
                 .badValue,
-                "The argument to $each in $push must be an array but it was of type: \(TypeName.of(each))"
+                "The argument to $each in $push must be an array but it was of type: \(known: TypeName.of(each))"
             )
         }
         var arguments = PushArguments(elements: elements)
@@ -22,7 +22,7 @@ enum PushParser {
                 guard let position = integer(field.value) else {
                     throw .mongo(
                         .badValue,
-                        "The value for $position must be an integer value, not of type: \(TypeName.of(field.value))"
+                        "The value for $position must be an integer value, not of type: \(known: TypeName.of(field.value))"
                     )
                 }
                 arguments.position = position
@@ -30,7 +30,7 @@ enum PushParser {
                 guard let slice = integer(field.value) else {
                     throw .mongo(
                         .badValue,
-                        "The value for $slice must be an integer value but was given type: \(TypeName.of(field.value))"
+                        "The value for $slice must be an integer value but was given type: \(known: TypeName.of(field.value))"
                     )
                 }
                 arguments.slice = slice

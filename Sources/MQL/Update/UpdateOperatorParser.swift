@@ -65,7 +65,7 @@ struct UpdateOperatorParser {
             guard case .array(let elements) = value else {
                 throw .mongo(
                     .badValue,
-                    "$pullAll requires an array argument but was given a \(TypeName.of(value))"
+                    "$pullAll requires an array argument but was given a \(known: TypeName.of(value))"
                 )
             }
             return .pullAll(elements)
@@ -140,7 +140,7 @@ struct UpdateOperatorParser {
         default:
             throw .mongo(
                 .badValue,
-                "\(TypeName.of(value)) is not valid type for $currentDate. Please use a boolean ('true') or a $type expression ({$type: 'timestamp/date'})."
+                "\(known: TypeName.of(value)) is not valid type for $currentDate. Please use a boolean ('true') or a $type expression ({$type: 'timestamp/date'})."
             )
         }
     }
@@ -153,7 +153,7 @@ struct UpdateOperatorParser {
         guard case .array(let elements) = operand else {
             throw .mongo(
                 .typeMismatch,
-                "The argument to $each in $addToSet must be an array but it was of type \(TypeName.of(operand))"
+                "The argument to $each in $addToSet must be an array but it was of type \(known: TypeName.of(operand))"
             )
         }
         if document.count > 1 {

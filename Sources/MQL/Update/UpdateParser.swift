@@ -106,7 +106,7 @@ public enum UpdateParser {
             guard case .document(let operands) = field.value else {
                 throw .mongo(
                     .failedToParse,
-                    "Modifiers operate on fields but we found type \(TypeName.of(field.value)) instead. For example: {$mod: {<field>: ...}} not {\(field.key): \(MongoShellText.describe(field.value))}"
+                    "Modifiers operate on fields but we found type \(known: TypeName.of(field.value)) instead. For example: {$mod: {<field>: ...}} not {\(field.key): \(MongoShellText.describe(field.value))}"
                 )
             }
             try budget.checkPaths(changes.count + operands.count)

@@ -356,7 +356,7 @@ extension PlanMode {
 }
 
 extension ServiceError {
-    fileprivate static func poolExhausted(_ message: String) -> ServiceError {
+    fileprivate static func poolExhausted(_ message: ErrorMessage) -> ServiceError {
         ServiceError(.maintenanceInProgress, message)
     }
 }

@@ -32,7 +32,7 @@ struct DataFixture {
         guard let tree, let app = AppConfigurationParser.parse(tree).0 else {
             throw ServiceError(
                 .invalidAppDefinition,
-                findings.errors.map(\.description).joined(separator: "\n")
+                "\(findings.errors.map(\.description).joined(separator: "\n"))"
             )
         }
         self.app = AppSnapshot(
