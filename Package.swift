@@ -214,7 +214,7 @@ let package = Package(
         ),
         tests(
             "IntegrationTests",
-            ["BSON", "Errors", "tidegate", product("Crypto", "swift-crypto")],
+            ["BSON", "Errors", "Postgres", "tidegate", product("Crypto", "swift-crypto")],
             exclude: ["Administration/operators-day.sql"]
         ),
     ],

@@ -59,7 +59,7 @@ public struct HTTPGateway: Sendable {
         DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings).add(to: router)
         LocationRoutes(apps: apps, settings: settings).add(to: router)
         LoginRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
-        SessionRoutes(accounts: accounts).add(to: router)
+        SessionRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
         DocumentRoutes().add(to: router)
         HealthRoutes(isReady: isReady).add(to: router)
         return router

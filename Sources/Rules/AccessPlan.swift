@@ -66,6 +66,9 @@ public struct AccessPlan: Sendable {
     /// The plan of the system user: rules, filters and schemas do not apply (`rules.md` §12).
     public static let system = AccessPlan()
 
+    /// The role that decides if any does, since no other could; for logs.
+    public var soleRole: String? { roles.count == 1 ? roles[0].name : nil }
+
     /// The role that decides about a document at rest, if any applies.
     func role(for images: DocumentImages) -> ResolvedRole? {
         let evaluator = ConditionEvaluator(images)

@@ -7,9 +7,14 @@ extension AccountService {
     /// A new access token for a session that stands, with the custom user data as it is now.
     ///
     /// Without an `Authorization` header the token is nil. Errors are as `reference/client-api.md` §6.2 lists them.
-    public func refresh(refreshToken text: String?) async throws(ServiceError) -> String {
+    /// Here as in the other calls, `identified` is told whose token it is, once it is known to be ours.
+    public func refresh(
+        refreshToken text: String?,
+        identified: (_ appID: String, _ userID: String) -> Void = { _, _ in }
+    ) async throws(ServiceError) -> String {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (settings, token) = try await refreshToken(text)
+        identified(token.appID, token.userID)
         let rows = try await query(
             SessionStatements.refresh(appID: token.appID, sessionID: token.sessionID, userID: token.userID)
         )
@@ -32,9 +37,13 @@ extension AccountService {
     }
 
     /// Ends one session; access tokens that are out last until they expire.
-    public func logOut(refreshToken text: String?) async throws(ServiceError) {
+    public func logOut(
+        refreshToken text: String?,
+        identified: (_ appID: String, _ userID: String) -> Void = { _, _ in }
+    ) async throws(ServiceError) {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (_, token) = try await refreshToken(text)
+        identified(token.appID, token.userID)
         let rows = try await query(
             SessionStatements.revoke(appID: token.appID, sessionID: token.sessionID, userID: token.userID)
         )
@@ -58,15 +67,21 @@ extension AccountService {
     /// The body of `GET auth/profile`.
     ///
     /// Without an `Authorization` header the token is nil.
-    public func profile(accessToken: String?) async throws(ServiceError) -> BSONDocument {
-        let caller = try await authenticate(accessToken: accessToken)
+    public func profile(
+        accessToken: String?,
+        identified: (_ appID: String, _ userID: String) -> Void = { _, _ in }
+    ) async throws(ServiceError) -> BSONDocument {
+        let caller = try await authenticate(accessToken: accessToken, identified: identified)
         let customData = try await customData(of: caller.token.userID, caller.settings)
         return caller.user.profile.with(customData: customData).document(appID: caller.user.appID)
     }
 
     /// Removes the caller's own account with its identities, credentials, keys and sessions.
-    public func deleteUser(accessToken: String?) async throws(ServiceError) {
-        let caller = try await authenticate(accessToken: accessToken)
+    public func deleteUser(
+        accessToken: String?,
+        identified: (_ appID: String, _ userID: String) -> Void = { _, _ in }
+    ) async throws(ServiceError) {
+        let caller = try await authenticate(accessToken: accessToken, identified: identified)
         let key = UserKey(appID: caller.user.appID, userID: caller.user.profile.id)
         _ = try await query(
             AccountStatements.deleteUser(appID: key.appID, userID: key.userID)

@@ -8,14 +8,17 @@ extension AccountService {
     /// - Parameters:
     ///   - text: The bearer token; nil without an `Authorization` header.
     ///   - settings: The app in the path; nil where the app follows from the token.
+    ///   - identified: Told whose token it is, once it is known to be ours.
     /// - Returns: The caller.
     /// - Throws: ``ServiceError`` as `reference/client-api.md` §6.2 lists them.
     public func authenticate(
         accessToken text: String?,
-        _ settings: AccountSettings? = nil
+        _ settings: AccountSettings? = nil,
+        identified: (_ appID: String, _ userID: String) -> Void = { _, _ in }
     ) async throws(ServiceError) -> AuthenticatedUser {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (settings, claims) = try await accessToken(text, settings)
+        identified(claims.appID, claims.userID)
         guard let user = try await user(UserKey(appID: settings.appID, userID: claims.userID)),
             user.accepts(tokenIssuedAt: claims.issuedAt)
         else { throw AccountFailure.userNotFound }

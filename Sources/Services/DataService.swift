@@ -66,6 +66,7 @@ public final class DataService: Sendable {
             facts.mayWrite = operation.action.mayWrite
         }
         let plan = try authorizer.authorize(operation, context)
+        if let role = plan.plan.soleRole { context.trace.note { $0.role = role } }
         return try await perform(operation, plan: plan, deadline: context.deadline, trace: context.trace)
     }
 

@@ -27,7 +27,10 @@ struct DataAuthorizer: Sendable {
         }
         guard case .user(let profile) = context.principal else { return .system }
         guard let rules = context.app.rules(for: namespace), rules.isPresent else {
-            throw ServiceError(.noMatchingRuleFound, "no rule exists for namespace '\(known: namespace.name)'")
+            throw ServiceError(
+                .noMatchingRuleFound,
+                "no rule exists for namespace '\(known: namespace.name)'"
+            )
         }
         try Self.checkOperators(operation.action)
         if let plan = context.app.plans.plan(for: profile, in: namespace) { return plan }

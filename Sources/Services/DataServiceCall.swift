@@ -107,9 +107,4 @@ struct DataCall: Sendable {
             cause: WriteDenial(namespace: namespace.name, role: denial.role, reason: denial.reason)
         )
     }
-
-    /// The error of a write that SQL refused by the same rules.
-    func denied(_ kind: WriteKind) -> ServiceError {
-        error(Denial(kind: kind, role: nil, reason: "denied by the rules in the statement"))
-    }
 }

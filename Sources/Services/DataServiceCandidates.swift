@@ -79,7 +79,8 @@ extension DataCall {
         return (matching, isLast ? nil : rows.text(rows.rowCount - 1, 0))
     }
 
-    private func read(
+    /// The documents of rows that a write matches.
+    func read(
         _ rows: ResultSet,
         _ filter: Filter,
         _ layout: CollectionLayout,

@@ -16,7 +16,9 @@ extension DataCall {
                 return 1
             }
             let rows = try await run(statement.statement, isPoint: statement.isPointWrite)
-            if (rows.int(0, 1) ?? 0) > 0 { throw denied(.delete) }
+            if (rows.int(0, 1) ?? 0) > 0 {
+                throw await denied(.delete, filter, layout, many: many) { _ in nil }
+            }
             return rows.int(0, 2) ?? 0
         }
         note(compiler(layout).writeGrade(filter))

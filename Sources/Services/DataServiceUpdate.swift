@@ -37,7 +37,12 @@ extension DataCall {
                 }
                 let rows = try await run(statement.statement, isPoint: statement.isPointWrite)
                 let undecided = rows.int(0, 1) ?? 0
-                if (rows.int(0, 2) ?? 0) > 0 { throw denied(.update) }
+                if (rows.int(0, 2) ?? 0) > 0 {
+                    throw await denied(.update, arguments.filter, layout, many: many) {
+                        found throws(ServiceError) in
+                        try updated(found, arguments)
+                    }
+                }
                 if undecided == 0 {
                     return UpdateResult(matched: rows.int(0, 0) ?? 0, modified: rows.int(0, 3) ?? 0)
                 }
@@ -161,13 +166,20 @@ extension DataCall {
     private func changed(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError)
         -> BSONDocument
     {
-        let after = try arguments.update.apply(
+        let after = try updated(found, arguments)
+        if let denial = plan.denial(of: .update, before: found.document, after: after) { throw error(denial) }
+        return after
+    }
+
+    /// The document after the update.
+    private func updated(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError)
+        -> BSONDocument
+    {
+        try arguments.update.apply(
             to: found.document,
             filter: arguments.filter,
             isUpsertInsert: false,
             evaluation()
         )
-        if let denial = plan.denial(of: .update, before: found.document, after: after) { throw error(denial) }
-        return after
     }
 }

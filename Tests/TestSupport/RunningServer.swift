@@ -93,7 +93,22 @@ public final class RunningServer: Sendable {
         as role: String = "postgres",
         arguments: [String] = []
     ) async throws -> RunningServer {
-        let database = other.database(as: role)
+        try await start(database: other.database(as: role), name: name, arguments: arguments)
+    }
+
+    /// Starts a gateway, `tidegate serve`, on a database that is there and migrated.
+    ///
+    /// - Parameters:
+    ///   - database: A libpq connection string.
+    ///   - name: For the directory's name.
+    ///   - arguments: Further flags.
+    /// - Returns: The gateway; it runs until stopped, or until the test process exits.
+    /// - Throws: ``ServerDidNotStart`` after 20 seconds, or when the process ends before.
+    public static func start(
+        database: String,
+        name: String,
+        arguments: [String] = []
+    ) async throws -> RunningServer {
         let process = ProcessInfo.processInfo.processIdentifier
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidegate-\(name)-\(process)")

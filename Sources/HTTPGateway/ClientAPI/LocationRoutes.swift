@@ -13,6 +13,7 @@ struct LocationRoutes {
     func add(to router: Router<GatewayContext>) {
         router.get("/api/client/v2.0/app/:appID/location") { request, context -> Response in
             let app = try apps.require(context)
+            context.note("location", request, app: app, settings)
             let origin =
                 settings.publicURL ?? RequestFacts(request, context, settings: settings).origin
             return Response.json([

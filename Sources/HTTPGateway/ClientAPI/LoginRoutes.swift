@@ -3,6 +3,7 @@ import BSON
 import Errors
 import HTTPTypes
 import Hummingbird
+import Observability
 import Services
 
 /// Logging in and registering (client-api.md §§3, 11).
@@ -16,6 +17,7 @@ struct LoginRoutes {
     func add(to router: Router<GatewayContext>) {
         router.post("\(Self.providers)/:provider/login") { request, context -> Response in
             let app = try apps.require(context)
+            context.note("login \(context.knownProvider)", request, app: app, mayWrite: true, settings)
             if request.uri.queryParameters["link"] == "true" {
                 throw ServiceError(.badRequest, "linking identities is not served yet")
             }
@@ -29,10 +31,12 @@ struct LoginRoutes {
                 device: DeviceInformation(loginBody: body),
                 app.accounts
             )
+            context.trace.note { $0.userID = result.userID }
             return Response.json(result.document)
         }
         router.post("\(Self.providers)/:provider/register") { request, context -> Response in
             let app = try apps.require(context)
+            context.note("register \(context.knownProvider)", request, app: app, mayWrite: true, settings)
             guard try context.parameters.require("provider") == "local-userpass" else {
                 return Response.empty(.notFound)
             }

@@ -80,7 +80,10 @@ struct LoopEvaluator {
         let value = try input.evaluate(root, context)
         guard let value, !value.isNullish else { return .null }
         guard case .array(let elements) = value else {
-            throw .mongo(40080, "$reduce requires that 'input' be an array, found: \(known: TypeName.of(value))")
+            throw .mongo(
+                40080,
+                "$reduce requires that 'input' be an array, found: \(known: TypeName.of(value))"
+            )
         }
         let deepens = body.deepens
         var inner = context

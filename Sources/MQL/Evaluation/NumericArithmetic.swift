@@ -59,7 +59,10 @@ enum NumericArithmetic {
         default:
             if let a = NumericValue(left), let b = NumericValue(right) { return subtract(a, b).value }
         }
-        throw .mongo(.typeMismatch, "can't $subtract \(known: TypeName.of(right)) from \(known: TypeName.of(left))")
+        throw .mongo(
+            .typeMismatch,
+            "can't $subtract \(known: TypeName.of(right)) from \(known: TypeName.of(left))"
+        )
     }
 
     static func subtract(_ left: NumericValue, _ right: NumericValue) -> NumericValue {

@@ -227,7 +227,10 @@ extension OperatorEvaluator {
         let input = try operands.value("input")
         let count = try Self.groupCount(try operands.value("n"), name)
         guard case .array(let elements)? = input else {
-            throw .mongo(5_788_200, "Argument to \(name) must be an array, but is: \(known: TypeName.of(input))")
+            throw .mongo(
+                5_788_200,
+                "Argument to \(name) must be an array, but is: \(known: TypeName.of(input))"
+            )
         }
         switch op {
         case .firstN: return .array(Array(elements.prefix(count)))

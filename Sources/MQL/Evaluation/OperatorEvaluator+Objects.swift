@@ -32,7 +32,10 @@ extension OperatorEvaluator {
     private func objectToArray(_ value: BSONValue?) throws(ServiceError) -> BSONValue {
         guard let value, !value.isNullish else { return .null }
         guard case .document(let document) = value else {
-            throw .mongo(40390, "$objectToArray requires a document input, found: \(known: TypeName.of(value))")
+            throw .mongo(
+                40390,
+                "$objectToArray requires a document input, found: \(known: TypeName.of(value))"
+            )
         }
         return .array(document.fields.map { ["k": .string($0.key), "v": $0.value] })
     }

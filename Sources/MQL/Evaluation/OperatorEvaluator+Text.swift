@@ -119,7 +119,10 @@ extension OperatorEvaluator {
         throws(ServiceError) -> Int
     {
         guard let number = NumericValue(value) else {
-            throw .mongo(type, "\(subject) must be a numeric type (is BSON type \(known: TypeName.of(value)))")
+            throw .mongo(
+                type,
+                "\(subject) must be a numeric type (is BSON type \(known: TypeName.of(value)))"
+            )
         }
         guard let index = number.exactInt32 else {
             throw .mongo(

@@ -11,7 +11,10 @@ extension OperatorEvaluator {
         case .bsonSize:
             guard let value, !value.isNullish else { return .null }
             guard case .document(let document) = value else {
-                throw .mongo(31393, "$bsonSize requires a document input, found: \(known: TypeName.of(value))")
+                throw .mongo(
+                    31393,
+                    "$bsonSize requires a document input, found: \(known: TypeName.of(value))"
+                )
             }
             return .int32(Int32(clamping: BSONBinaryFormat.size(of: document)))
         case .binarySize:

@@ -231,10 +231,16 @@ extension ExpressionParser {
             switch (field.key, field.value) {
             case ("inputs", .array(let elements)): inputs = elements
             case ("inputs", let other):
-                throw .mongo(34461, "inputs must be an array of expressions, found \(known: TypeName.of(other))")
+                throw .mongo(
+                    34461,
+                    "inputs must be an array of expressions, found \(known: TypeName.of(other))"
+                )
             case ("defaults", .array(let elements)): defaults = elements
             case ("defaults", let other):
-                throw .mongo(34462, "defaults must be an array of expressions, found \(known: TypeName.of(other))")
+                throw .mongo(
+                    34462,
+                    "defaults must be an array of expressions, found \(known: TypeName.of(other))"
+                )
             case ("useLongestLength", .bool(let flag)): longest = flag
             case ("useLongestLength", let other):
                 throw .mongo(34463, "useLongestLength must be a bool, found \(known: TypeName.of(other))")

@@ -38,7 +38,7 @@ enum RequestLogStatements {
                 \(numbers { Int64($0.status) }), \(texts { $0.facts.errorCode }), \(texts { $0.facts.role }),
                 \(texts { $0.facts.reason }), \(numbers { $0.duration.microseconds }),
                 \(numbers { $0.stages[.database].microseconds }), \(numbers { Int64($0.facts.statements) }),
-                \(texts { $0.requestID }), \(texts { $0.facts.address }))
+                \(texts { $0.requestID }), \(texts(address)))
                 AS r (age, type, app, user_id, method, route, operation, namespace, status, code, role, reason,
                     duration, waited, statements, request_id, address)
             WHERE NOT \(bind: .bool(mayRepeat)) OR NOT EXISTS (
@@ -64,6 +64,21 @@ enum RequestLogStatements {
     }
 
     private static let methods: Set<String> = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"]
+
+    /// A trusted proxy passes on whatever it was told.
+    private static func address(_ record: RequestRecord) -> String? {
+        guard let address = record.facts.address else { return nil }
+        let isAddress = address.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "."),
+                UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"):
+                true
+            default: false
+            }
+        }
+        return isAddress ? address : "unknown"
+    }
 
     /// PostgreSQL has no U+0000 in a text.
     private static func storable(_ text: String) -> String {
