@@ -225,7 +225,10 @@ let package = Package(
         ),
         tests(
             "IntegrationTests",
-            ["BSON", "Errors", "tidegate", product("Crypto", "swift-crypto")],
+            [
+                "BSON", "Errors", "Postgres", "SQL", "Threading", "tidegate",
+                product("Crypto", "swift-crypto"),
+            ],
             exclude: ["Administration/operators-day.sql"]
         ),
     ],
