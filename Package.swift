@@ -166,6 +166,17 @@ let package = Package(
             path: "Tests/Chaos",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "tidegate-fuzz",
+            dependencies: [
+                "TestSupport", "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas",
+                "MQL", "SQL", "BSON", "Postgres", "Observability", "Errors",
+                product("ArgumentParser", "swift-argument-parser"),
+            ],
+            path: "Tests/Fuzzing",
+            exclude: ["Corpus"],
+            swiftSettings: settings
+        ),
         tests("BSONTests", ["BSON", "Errors"]),
         tests("SQLTests", ["SQL", "Errors"]),
         tests("MQLTests", ["MQL", "BSON", "Errors"]),
@@ -214,7 +225,10 @@ let package = Package(
         ),
         tests(
             "IntegrationTests",
-            ["BSON", "Errors", "Postgres", "tidegate", product("Crypto", "swift-crypto")],
+            [
+                "BSON", "Errors", "Postgres", "SQL", "Threading", "tidegate",
+                product("Crypto", "swift-crypto"),
+            ],
             exclude: ["Administration/operators-day.sql"]
         ),
     ],

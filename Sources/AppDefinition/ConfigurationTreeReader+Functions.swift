@@ -43,8 +43,10 @@ extension ConfigurationTreeReader {
     private mutating func readUnlisted(_ path: String) {
         let folder = path.dropLast("/source.js".count)
         if path.hasSuffix("/source.js"), files["\(folder)/config.json"] != nil {
-            guard let node = object("\(folder)/config.json"), let source = text(path) else { return }
+            guard var node = object("\(folder)/config.json"), let source = text(path) else { return }
             let name = node.document["name"]?.string ?? String(folder.dropFirst("functions/".count))
+            // An export lists functions by name, whatever folder they came from.
+            if node.document["name"]?.string == nil { node.document["name"] = .string(name) }
             add(ConfigurationTree.Function(config: node, source: source), named: name)
             return
         }

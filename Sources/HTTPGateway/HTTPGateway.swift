@@ -8,7 +8,7 @@ public struct HTTPGateway: Sendable {
     let apps: AppRegistry
     let accounts: AccountService
     let data: DataService
-    let settings: GatewaySettings
+    var settings: GatewaySettings
     let observer: Observer
     let requestIDs: ObjectIDGenerator
     let isReady: @Sendable () async -> Bool
@@ -39,6 +39,13 @@ public struct HTTPGateway: Sendable {
         self.observer = observer
         self.requestIDs = requestIDs
         isReady = health
+    }
+
+    /// The same gateway under other settings.
+    public func with(_ settings: GatewaySettings) -> HTTPGateway {
+        var copy = self
+        copy.settings = settings
+        return copy
     }
 
     /// Everything that the gateway answers, as one responder for any number of servers.

@@ -50,6 +50,7 @@ final class Stage: Sendable {
                 directory: directory,
                 arguments: [
                     "--database-url", url, "--pool-size", String(Self.poolSize), "--request-timeout", "20",
+                    "--admin-port", "off",
                 ]
             )
         }

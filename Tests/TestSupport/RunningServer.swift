@@ -115,7 +115,8 @@ public final class RunningServer: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let log = directory.appendingPathComponent("server.log")
         let child = try launch(
-            ["serve", "--port", "0", "--admin-port", "0", "--database-url", database] + arguments,
+            ["serve", "--port", "0", "--admin-port", "0", "--drain-delay", "0", "--database-url", database]
+                + arguments,
             log: log
         )
         for _ in 0..<400 {

@@ -37,7 +37,7 @@ public final class Readiness: Sendable {
         var isProbing = false
     }
 
-    private let isShuttingDown = Atomic(false)
+    private let hasBegunShutdown = Atomic(false)
     private let known = Mutex(Known())
     private let probe: @Sendable () async -> [Fault]
 
@@ -48,12 +48,15 @@ public final class Readiness: Sendable {
 
     /// Not ready from now on, so that nobody sends new requests while the last ones are answered.
     public func beginShutdown() {
-        isShuttingDown.store(true, ordering: .releasing)
+        hasBegunShutdown.store(true, ordering: .releasing)
     }
+
+    /// Whether the server has been told to stop.
+    public var isShuttingDown: Bool { hasBegunShutdown.load(ordering: .acquiring) }
 
     /// What keeps requests from being served; empty when nothing does.
     public func faults() async -> [Fault] {
-        if isShuttingDown.load(ordering: .acquiring) { return [Fault(.server, "it is shutting down")] }
+        if isShuttingDown { return [Fault(.server, "it is shutting down")] }
         let (faults, isFresh) = known.withLock { known in
             let isFresh = known.isProbing || ContinuousClock.now < known.until
             if !isFresh { known.isProbing = true }

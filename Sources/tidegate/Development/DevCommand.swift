@@ -24,9 +24,7 @@ struct DevCommand: AsyncParsableCommand {
     @OptionGroup var options: ServerOptions
 
     func run() async throws {
-        var settings = try await ServerSettings.load(options)
-        if options.httpsHost == nil { settings.httpsHost = "127.0.0.1" }
-        if options.serverTiming == nil { settings.gateway.serverTiming = true }
+        let settings = try await Self.settings(options)
         let directory = URL(fileURLWithPath: dataDir).standardizedFileURL
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let lock = try DevelopmentLock(directory: directory)
@@ -39,6 +37,16 @@ struct DevCommand: AsyncParsableCommand {
             throw error
         }
         await cluster.stop()
+    }
+
+    /// For one developer on one machine: nobody else gets in, Ctrl-C waits for no load balancer.
+    private static func settings(_ options: ServerOptions) async throws -> ServerSettings {
+        var settings = try await ServerSettings.load(options)
+        if options.httpsHost == nil { settings.httpsHost = "127.0.0.1" }
+        if options.serverTiming == nil { settings.gateway.serverTiming = true }
+        if options.drainDelay == nil { settings.drainDelay = .zero }
+        if options.logLevel == nil { settings.logLevel = .warning }
+        return settings
     }
 
     /// PostgreSQL must be able to reach its files; under a home that is closed to its account they go elsewhere.
@@ -70,8 +78,7 @@ struct DevCommand: AsyncParsableCommand {
         lock: DevelopmentLock
     ) async throws {
         let url = cluster.connectionString()
-        var logger = makeLogger(settings)
-        if options.logLevel == nil { logger.logLevel = .warning }
+        let logger = makeLogger(settings)
         let setUp = DevelopmentSetUp(databaseURL: url, directory: directory, appDirectory: app)
         let served = try await setUp.run()
         let tls = DevelopmentCertificates(directory: directory.appendingPathComponent("tls"))
@@ -86,7 +93,8 @@ struct DevCommand: AsyncParsableCommand {
             composition: composition,
             settings: settings,
             certificates: certificates,
-            logger: logger
+            logger: logger,
+            reloadSettings: { [options] in try await Self.settings(options) }
         )
         let host = settings.host
         let adminHost = settings.adminHost

@@ -39,7 +39,8 @@ struct ServeCommand: AsyncParsableCommand {
             composition: composition,
             settings: settings,
             certificates: certificates,
-            logger: logger
+            logger: logger,
+            reloadSettings: { [options] in try await ServerSettings.load(options) }
         )
         do {
             try await process.run { ports in
@@ -62,12 +63,16 @@ func makeLogger(_ settings: ServerSettings) -> Logger {
     let provider = Logger.MetadataProvider {
         RequestTrace.current.map { ["request_id": .string($0.requestID)] } ?? [:]
     }
-    var logger = Logger(label: "tidegate") { label in
+    let threshold = LogThreshold(settings.logLevel)
+    return Logger(label: "tidegate") { label in
         switch settings.logFormat {
-        case .text: StreamLogHandler.standardError(label: label, metadataProvider: provider)
-        case .json: JSONLogHandler(label: label, metadataProvider: provider)
+        case .text:
+            AdjustableLog(
+                StreamLogHandler.standardError(label: label, metadataProvider: provider),
+                threshold: threshold
+            )
+        case .json:
+            AdjustableLog(JSONLogHandler(label: label, metadataProvider: provider), threshold: threshold)
         }
     }
-    logger.logLevel = settings.logLevel
-    return logger
 }

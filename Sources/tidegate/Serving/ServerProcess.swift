@@ -6,7 +6,6 @@ import HummingbirdHTTP2
 import Logging
 import NIOCore
 import ServiceLifecycle
-import UnixSignals
 
 /// Runs the doors of one composition until told to stop: plain HTTP, and HTTPS when there is a certificate.
 struct ServerProcess: Sendable {
@@ -14,6 +13,8 @@ struct ServerProcess: Sendable {
     let settings: ServerSettings
     let certificates: TLSCertificates?
     let logger: Logger
+    /// Reads the settings again, from where ``settings`` came.
+    let reloadSettings: @Sendable () async throws -> ServerSettings
 
     /// Where the doors listen, once they do.
     struct Ports: Sendable {
@@ -32,10 +33,12 @@ struct ServerProcess: Sendable {
             wantsAdmin: settings.adminPort != nil,
             onReady: onReady
         )
-        let responder = composition.gateway.responder()
-        let http1 = http1
+        let gateway = composition.gateway
+        let responder = CurrentResponder(gateway.responder())
+        let current = CurrentSettings(settings, load: reloadSettings)
+        let http1 = http1(current)
         // Services stop in reverse order: this door last, so that it tells of the others' end.
-        var services: [any Service] = admin { await doors.opened(admin: $0) }
+        var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers
         services.append(
             door(
@@ -79,17 +82,20 @@ struct ServerProcess: Sendable {
                     .httpsPort
                 )
             )
-            let logger = logger
-            services.append(CertificateReloader(certificates: certificates) { logger.notice("\($0)") })
         }
-        services.append(ShutdownNotice(readiness: composition.readiness))
-        var group = ServiceGroupConfiguration(
-            services: services,
-            gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger
+        services.append(
+            Reloader(certificates: certificates, settings: current, logger: logger) { settings in
+                responder.replace(gateway.with(settings.gateway).responder())
+            }
         )
-        group.maximumGracefulShutdownDuration = .seconds(15)
-        try await ServiceGroup(configuration: group).run()
+        services.append(
+            Draining(readiness: composition.readiness, delay: settings.drainDelay, logger: logger)
+        )
+        var configuration = ServiceGroupConfiguration(services: services, logger: logger)
+        configuration.maximumGracefulShutdownDuration = settings.drainDelay + settings.drainTimeout
+        let group = ServiceGroup(configuration: configuration)
+        await StopSignals(group: group, logger: logger).watch()
+        try await group.run()
     }
 
     private func door(_ server: any Service, _ host: String, _ port: Int, _ setting: Setting) -> Door {
@@ -97,7 +103,9 @@ struct ServerProcess: Sendable {
     }
 
     /// The operator's door, unless it is turned off.
-    private func admin(onOpen: @escaping @Sendable (Int) async -> Void) -> [any Service] {
+    private func admin(_ http1: HTTP1Channel.Configuration, onOpen: @escaping @Sendable (Int) async -> Void)
+        -> [any Service]
+    {
         guard let port = settings.adminPort else { return [] }
         let gateway = AdminGateway(telemetry: composition.telemetry, readiness: composition.readiness)
         return [
@@ -117,10 +125,13 @@ struct ServerProcess: Sendable {
     }
 
     /// A connection of HTTP/1.1, or a stream of HTTP/2.
-    private var http1: HTTP1Channel.Configuration {
-        let timeout = TimeAmount(settings.gateway.bodyTimeout)
+    private func http1(_ current: CurrentSettings) -> HTTP1Channel.Configuration {
+        let readiness = composition.readiness
         return HTTP1Channel.Configuration(
-            additionalChannelHandlers: [SlowBodyHandler(timeout: timeout)],
+            additionalChannelHandlers: [
+                DrainHandler(readiness: readiness),
+                SlowBodyHandler(timeout: TimeAmount(current.value.gateway.bodyTimeout)),
+            ],
             idleTimeout: .seconds(75),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: settings.gateway.limits.headerBytes,
@@ -172,17 +183,5 @@ private actor OpenDoors {
             return
         }
         await onReady(ports)
-    }
-}
-
-/// Says that the server is not ready any more as soon as it is told to stop.
-///
-/// The last of the services, so that it is the first to hear of it.
-private struct ShutdownNotice: Service {
-    let readiness: Readiness
-
-    func run() async throws {
-        try await gracefulShutdown()
-        readiness.beginShutdown()
     }
 }

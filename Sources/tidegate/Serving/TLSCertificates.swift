@@ -1,9 +1,7 @@
 import Errors
 import NIOCore
 import NIOSSL
-import ServiceLifecycle
 import Synchronization
-import UnixSignals
 
 /// The server's certificate and key, read from PEM files and read again on SIGHUP.
 ///
@@ -61,23 +59,5 @@ final class TLSCertificates: Sendable {
     func reload() throws(ServiceError) {
         let pair = try Self.read(certificateFile, keyFile)
         current.withLock { $0 = pair }
-    }
-}
-
-/// Reloads certificates on SIGHUP for as long as the server runs.
-struct CertificateReloader: Service {
-    let certificates: TLSCertificates
-    let report: @Sendable (String) -> Void
-
-    func run() async throws {
-        let hangups = await UnixSignalsSequence(trapping: .sighup)
-        for await _ in hangups.cancelOnGracefulShutdown() {
-            do {
-                try certificates.reload()
-                report("certificates read again")
-            } catch {
-                report(error.message)
-            }
-        }
     }
 }

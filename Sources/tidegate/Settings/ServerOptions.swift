@@ -19,6 +19,8 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.trustedProxies)) var trustedProxies: String?
     @Option(name: .long, help: help(.serverTiming)) var serverTiming: String?
     @Option(name: .long, help: help(.poolSize)) var poolSize: String?
+    @Option(name: .long, help: help(.drainDelay)) var drainDelay: String?
+    @Option(name: .long, help: help(.drainTimeout)) var drainTimeout: String?
     @Option(name: .long, help: help(.logLevel)) var logLevel: String?
     @Option(name: .long, help: help(.logFormat)) var logFormat: String?
     @Option(name: .long, help: help(.logSample)) var logSample: String?
@@ -41,7 +43,8 @@ struct ServerOptions: ParsableArguments {
             (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
             (.publicURL, publicURL), (.insertStatus, insertStatus),
             (.bodyTimeout, bodyTimeout), (.requestTimeout, requestTimeout),
-            (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.logLevel, logLevel),
+            (.trustedProxies, trustedProxies), (.poolSize, poolSize), (.drainDelay, drainDelay),
+            (.drainTimeout, drainTimeout), (.logLevel, logLevel),
             (.serverTiming, serverTiming), (.logFormat, logFormat),
             (.logSample, logSample), (.logWrites, logWrites), (.logRetention, logRetention),
         ]

@@ -19,9 +19,16 @@ struct ServerSettings: Sendable {
     var tlsKey: String?
     var gateway: GatewaySettings
     var poolSize: Int
+    /// How long the server goes on taking connections after it was told to stop.
+    var drainDelay: Duration
+    /// How long requests in flight may then take.
+    var drainTimeout: Duration
     var logLevel: Logger.Level
     var logFormat: LogFormat
     var requestLog: RequestLog.Settings
+
+    /// Every setting as it was written, to tell what changed; secrets among them, so never printed.
+    var texts: [String: String] = [:]
 
     /// Reads flags, then the environment, then the settings file, then the defaults.
     ///
@@ -48,6 +55,7 @@ struct ServerSettings: Sendable {
     }
 
     init(_ values: SettingValues) throws(ServiceError) {
+        for setting in Setting.all { texts[setting.name] = values.text(setting) }
         databaseURL = values.text(.databaseURL)
         host = values.text(.host) ?? ""
         port = try values.integer(.port, in: 0...65535)
@@ -61,6 +69,8 @@ struct ServerSettings: Sendable {
             throw ServiceError(.invalidSetting, "tls-certificate and tls-key go together")
         }
         poolSize = try values.integer(.poolSize, in: 1...1000)
+        drainDelay = .seconds(try values.integer(.drainDelay, in: 0...600))
+        drainTimeout = .seconds(try values.integer(.drainTimeout, in: 1...3600))
         let level = values.text(.logLevel) ?? ""
         guard let logLevel = Logger.Level(rawValue: level) else {
             throw ServiceError(.invalidSetting, "log-level: there is no level '\(level)'")

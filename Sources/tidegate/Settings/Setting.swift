@@ -19,8 +19,8 @@ struct Setting: Sendable {
     static let all: [Setting] =
         [
             databaseURL, host, port, httpsHost, httpsPort, adminHost, adminPort, tlsCertificate, tlsKey,
-            publicURL, insertStatus, bodyTimeout, requestTimeout, trustedProxies, serverTiming,
-            poolSize, logLevel, logFormat,
+            publicURL, insertStatus, bodyTimeout, requestTimeout, trustedProxies, serverTiming, poolSize,
+            drainDelay, drainTimeout, logLevel, logFormat,
             logSample, logWrites, logRetention,
         ] + LimitSetting.all.map(\.setting)
 
@@ -96,6 +96,17 @@ struct Setting: Sendable {
         name: "pool-size",
         defaultValue: "16",
         help: "Connections to PostgreSQL, at the most."
+    )
+    static let drainDelay = Setting(
+        name: "drain-delay",
+        defaultValue: "5",
+        help:
+            "Seconds that it goes on serving after SIGTERM, not ready, so that load balancers notice; 0 in dev."
+    )
+    static let drainTimeout = Setting(
+        name: "drain-timeout",
+        defaultValue: "30",
+        help: "Seconds that requests in flight may take after that."
     )
     static let logLevel = Setting(
         name: "log-level",

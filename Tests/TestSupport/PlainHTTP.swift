@@ -4,9 +4,9 @@ import Glibc
 ///
 /// What a caller knows of a request that got no answer is the whole point here, and a client library that
 /// reconnects and repeats on its own would hide it.
-final class PlainHTTP {
+public final class PlainHTTP {
     /// Why there is no answer.
-    enum Failure: Error {
+    public enum Failure: Error {
         /// The server did not take the connection: the request was not sent.
         case refused
         /// The connection broke; whether the request was carried out is not known.
@@ -16,11 +16,13 @@ final class PlainHTTP {
     }
 
     /// A status and a body.
-    struct Answer {
-        let status: Int
-        let body: String
+    public struct Answer: Sendable {
+        /// The HTTP status.
+        public let status: Int
+        /// The body as text.
+        public let body: String
         /// Whether the server said that it will close the connection.
-        let closes: Bool
+        public let closes: Bool
     }
 
     private let port: UInt16
@@ -29,7 +31,8 @@ final class PlainHTTP {
     /// Far beyond every limit of the server's.
     private static let patience = 90
 
-    init(port: UInt16) {
+    /// Nothing is opened before the first request.
+    public init(port: UInt16) {
         self.port = port
     }
 
@@ -38,16 +41,19 @@ final class PlainHTTP {
     }
 
     /// Ends the connection; the next request opens another one.
-    func close() {
+    public func close() {
         if socket >= 0 { Glibc.close(socket) }
         socket = -1
         buffer = []
     }
 
     /// Sends one request and reads its answer.
-    func send(_ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: String = "")
-        throws(Failure) -> Answer
-    {
+    public func send(
+        _ method: String,
+        _ path: String,
+        _ headers: [(String, String)] = [],
+        _ body: String = ""
+    ) throws(Failure) -> Answer {
         if socket < 0 { try connect() }
         var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }

@@ -1,0 +1,43 @@
+import HTTPTypes
+public import NIOCore
+public import NIOHTTPTypes
+
+/// Ends a connection of HTTP/1.1 with its next answer while the server shuts down, and says so in the answer.
+///
+/// The client then opens its next connection elsewhere, instead of finding this one closed under a request.
+/// Streams of HTTP/2 end with their connection, which gets a GOAWAY from the server.
+public final class DrainHandler: ChannelOutboundHandler, RemovableChannelHandler {
+    /// What the answer consists of.
+    public typealias OutboundIn = HTTPResponsePart
+    /// What goes on to the socket.
+    public typealias OutboundOut = HTTPResponsePart
+
+    private let readiness: Readiness
+    private var isStream = false
+    private var isLast = false
+
+    /// - Parameter readiness: Knows when the server shuts down.
+    public init(readiness: Readiness) {
+        self.readiness = readiness
+    }
+
+    /// A stream's parent is a connection, and has the listener for its own parent.
+    public func handlerAdded(context: ChannelHandlerContext) {
+        isStream = context.channel.parent?.parent != nil
+    }
+
+    /// Marks heads, and closes behind the end of a marked answer.
+    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isStream else { return context.write(data, promise: promise) }
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where readiness.isShuttingDown && head.status.kind != .informational:
+            isLast = true
+            head.headerFields[.connection] = "close"
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .end where isLast:
+            context.writeAndFlush(data, promise: promise)
+            context.close(promise: nil)
+        default: context.write(data, promise: promise)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import AppDefinition
+import BSON
+import Testing
+
+/// What `make fuzz` found, one test each.
+@Suite("Findings of fuzzing: app directories")
+struct FuzzFindingTests {
+    @Test("a function of an older export that only its folder names keeps its name and settings")
+    func functionWithoutName() throws {
+        var files = ConfigurationTreeReaderTests.version1
+        files["functions/hello/config.json"] = #"{"private": true, "run_as_system": true}"#
+        let tree = try #require(
+            ConfigurationTreeReader.read(FileTree(files: files.mapValues { Array($0.utf8) })).tree
+        )
+        let again = try #require(ConfigurationTreeReader.read(ConfigurationTreeWriter.write(tree)).tree)
+        let function = try #require(again.functions["hello"])
+        #expect(function.config.document["private"] == true)
+        #expect(function.config.document["run_as_system"] == true)
+    }
+}
