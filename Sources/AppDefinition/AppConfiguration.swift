@@ -42,9 +42,9 @@ public struct AppConfiguration: Sendable {
     /// Triggers, by name in order; they do not run yet.
     public let triggers: [TriggerDefinition]
 
-    /// The data source of that name.
+    /// The data source of that name, byte by byte.
     public func dataSource(_ name: String) -> DataSource? {
-        dataSources.first { $0.name == name }
+        dataSources.first { TextOrder.equal($0.name, name) }
     }
 
     /// Every collection that the app names, by rules or by schema.

@@ -77,13 +77,25 @@ private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     return seen & 0x8080_8080_8080_8080 == 0
 }
 
-/// A text that is hashed and compared by its bytes.
-struct ByteText: Hashable {
-    let text: String
+/// A text that is hashed and compared by its bytes: for every table whose keys are names from outside.
+public struct ByteText: Hashable, Sendable {
+    /// The text as it came.
+    public let text: String
 
-    static func == (left: ByteText, right: ByteText) -> Bool { TextOrder.equal(left.text, right.text) }
+    init(text: String) {
+        self.text = text
+    }
 
-    func hash(into hasher: inout Hasher) {
+    /// Takes any text.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    /// Whether both are the same bytes.
+    public static func == (left: ByteText, right: ByteText) -> Bool { TextOrder.equal(left.text, right.text) }
+
+    /// Feeds the bytes.
+    public func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }

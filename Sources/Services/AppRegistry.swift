@@ -70,7 +70,10 @@ public final class AppRegistry: Sendable {
 
     /// The snapshot of an app by the id in URLs.
     public func app(clientAppID: String) -> AppSnapshot? {
-        state.withLock { $0.byClientAppID[clientAppID] }
+        let found = state.withLock { $0.byClientAppID[clientAppID] }
+        // Swift's dictionary also finds what only looks the same, such as the Kelvin sign for a K.
+        guard let found, found.clientAppID.utf8.elementsEqual(clientAppID.utf8) else { return nil }
+        return found
     }
 
     /// The snapshot of an app by internal id.

@@ -26,7 +26,7 @@ public final class AppSnapshot: Sendable {
     let plans = AccessPlanCache()
 
     private let collections: [Namespace: CollectionDefinition]
-    private let defaults: [String: CollectionRules]
+    private let defaults: [ByteText: CollectionRules]
     private let validations: [Namespace: SchemaValidation]
 
     /// Makes a snapshot of a checked configuration.
@@ -51,10 +51,10 @@ public final class AppSnapshot: Sendable {
         }
         self.values = values
         var collections: [Namespace: CollectionDefinition] = [:]
-        var defaults: [String: CollectionRules] = [:]
+        var defaults: [ByteText: CollectionRules] = [:]
         var validations: [Namespace: SchemaValidation] = [:]
         for source in definition.dataSources {
-            defaults[source.name] = source.defaultRules
+            defaults[ByteText(source.name)] = source.defaultRules
             for collection in source.collections {
                 let namespace = Namespace(
                     dataSource: source.name,
@@ -97,7 +97,7 @@ public final class AppSnapshot: Sendable {
     ///
     /// Source: `reference/rules.md` §1: own roles are never joined by default ones.
     public func rules(for namespace: Namespace) -> CollectionRules? {
-        collections[namespace]?.rules ?? defaults[namespace.dataSource]
+        collections[namespace]?.rules ?? defaults[ByteText(namespace.dataSource)]
     }
 
     /// The schema of a namespace.

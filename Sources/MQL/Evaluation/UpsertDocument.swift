@@ -37,7 +37,7 @@ struct UpsertEqualities {
     /// A replacement takes nothing but `_id` from the filter.
     var onlyID = false
     private var changes: [UpdateChange] = []
-    private let paths = PathTrie<String>()
+    private let paths = PathTrie<ByteText>()
 
     init() {}
 
@@ -76,7 +76,7 @@ struct UpsertEqualities {
                 "The update path '\(MessageText.shortened(path.dotted))' contains an empty field name, which is not allowed."
             )
         }
-        switch paths.insert(path.components) {
+        switch paths.insert(path.components.map { ByteText($0) }) {
         case nil: break
         case .below?, .above(path.components.count)?:
             throw .mongo(

@@ -87,4 +87,14 @@ public struct RegexPattern: Sendable, Hashable {
         self.pattern = pattern
         self.options = String(options.sorted())
     }
+
+    /// Whether both are the same bytes.
+    public static func == (left: RegexPattern, right: RegexPattern) -> Bool {
+        TextOrder.equal(left.pattern, right.pattern) && TextOrder.equal(left.options, right.options)
+    }
+
+    /// Feeds the pattern's bytes.
+    public func hash(into hasher: inout Hasher) {
+        ByteText(pattern).hash(into: &hasher)
+    }
 }

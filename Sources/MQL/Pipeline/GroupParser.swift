@@ -16,12 +16,12 @@ enum GroupParser {
         try budget.checkFields(document.count)
         var id: AggregationExpression?
         var fields: [(name: String, accumulator: Accumulator)] = []
-        var names = Set<String>()
+        var names = Set<ByteText>()
         for field in document {
             if field.key == "_id" {
                 id = try parseID(field.value)
             } else {
-                guard names.insert(field.key).inserted else {
+                guard names.insert(ByteText(field.key)).inserted else {
                     throw .mongo(16406, "duplicate field name specified in $group: \(field.key)")
                 }
                 fields.append((field.key, try parseAccumulator(field.key, field.value)))

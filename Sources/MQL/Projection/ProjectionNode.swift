@@ -20,7 +20,7 @@ struct ProjectionNode: Sendable {
 
     /// Names with their children, in the order of the specification.
     private(set) var children: [(name: String, child: Child)] = []
-    private var places: [String: Int] = [:]
+    private var places: [ByteText: Int] = [:]
     /// Whether anything below is computed, so that scalars on the way become objects.
     private(set) var computes = false
 
@@ -47,8 +47,8 @@ struct ProjectionNode: Sendable {
 
     /// The child of a name.
     func child(_ name: String) -> Child? {
-        if children.count <= 4 { return children.first { $0.name == name }?.child }
-        return places[name].map { children[$0].child }
+        if children.count <= 4 { return children.first { TextOrder.equal($0.name, name) }?.child }
+        return places[ByteText(name)].map { children[$0].child }
     }
 
     private mutating func insert(_ path: ArraySlice<String>, _ leaf: Leaf) {
@@ -59,7 +59,7 @@ struct ProjectionNode: Sendable {
             return
         }
         var node = ProjectionNode()
-        if let place = places[name], case .node(let known) = children[place].child {
+        if let place = places[ByteText(name)], case .node(let known) = children[place].child {
             node = known
             // The tree holds the only other reference; without it the insertion works in place.
             children[place].child = .leaf(.keep)
@@ -69,10 +69,10 @@ struct ProjectionNode: Sendable {
     }
 
     private mutating func set(_ name: String, _ child: Child) {
-        if let place = places[name] {
+        if let place = places[ByteText(name)] {
             children[place].child = child
         } else {
-            places[name] = children.count
+            places[ByteText(name)] = children.count
             children.append((name, child))
         }
     }

@@ -54,7 +54,7 @@ struct ProjectionBuilder {
     private var mode: Projection.Mode?
     private var items: [Projection.Item] = []
     private var showsID: Bool?
-    private let paths = PathTrie<String>()
+    private let paths = PathTrie<ByteText>()
     private var hasPositional = false
     private var hasElementMatch = false
 
@@ -224,7 +224,7 @@ struct ProjectionBuilder {
     /// - Throws: ``ServiceError`` with server code 31249 when a known path lies above, 31250 when
     ///   one is the same or lies below.
     private func register(_ path: FieldPath) throws(ServiceError) {
-        switch paths.insert(path.components) {
+        switch paths.insert(path.components.map { ByteText($0) }) {
         case nil: break
         case .below?, .above(path.components.count)?:
             throw .mongo(31250, "Path collision at \(path.dotted)")

@@ -12,6 +12,21 @@ public struct UpdatePath: Sendable, Hashable {
         case all
         /// `$[identifier]`
         case filtered(String)
+
+        /// Whether both were written with the same bytes.
+        public static func == (left: Component, right: Component) -> Bool {
+            switch (left, right) {
+            case (.name(let one), .name(let other)), (.filtered(let one), .filtered(let other)):
+                TextOrder.equal(one, other)
+            case (.matched, .matched), (.all, .all): true
+            default: false
+            }
+        }
+
+        /// Feeds the text's bytes.
+        public func hash(into hasher: inout Hasher) {
+            ByteText(text).hash(into: &hasher)
+        }
     }
 
     /// The parts, outermost first.

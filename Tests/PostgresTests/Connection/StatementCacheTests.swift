@@ -46,4 +46,16 @@ struct StatementCacheTests {
         #expect(second.isNew)
         #expect(second.name != first.name)
     }
+
+    @Test("it keeps apart texts that only look the same")
+    func bytes() {
+        var cache = StatementCache(capacity: 4)
+        let composed = StatementKey(text: "SELECT FROM \"caf\u{e9}\"", types: [])
+        let decomposed = StatementKey(text: "SELECT FROM \"cafe\u{301}\"", types: [])
+        #expect(composed.text == decomposed.text, "Swift calls them equal")
+        let first = cache.lookup(composed)
+        let second = cache.lookup(decomposed)
+        #expect(second.isNew)
+        #expect(second.name != first.name)
+    }
 }
