@@ -14,6 +14,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     let inner: Inner
     let apps: AppRegistry
     let limits: RequestLimits
+    let gate: RequestGate
     let requestIDs: ObjectIDGenerator
     let observer: Observer
 
@@ -59,6 +60,8 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     private func answer(_ request: Request, app: String?, _ context: GatewayContext) async -> Response {
         do {
             try limits.check(url: request.uri.string)
+            let address = try gate.enter(request, context)
+            defer { gate.leave(address, isKnown: address != nil && context.trace.hasUser) }
             return try await inner.respond(to: request, context: context)
         } catch let error as ServiceError {
             return render(error, app: app, context)

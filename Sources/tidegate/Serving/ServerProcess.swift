@@ -34,6 +34,15 @@ struct ServerProcess: Sendable {
         )
         let responder = composition.gateway.responder()
         let http1 = http1
+        let idleTimeout = Duration.seconds(settings.connections.idleTimeout)
+        // Each connection of a client is a file, as are those to PostgreSQL, logs and the like.
+        let files = FileLimit.raise() - settings.poolSize - 100
+        let most = max(1, min(settings.connections.most, files))
+        if most < settings.connections.most {
+            logger.warning("the system allows \(most) connections at once (max-connections wants more)")
+        }
+        let connections = ConnectionCount(most: most)
+        let headTimeout = TimeAmount.seconds(Int64(settings.connections.headTimeout))
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin { await doors.opened(admin: $0) }
         services += composition.followers
@@ -41,7 +50,14 @@ struct ServerProcess: Sendable {
             Application(
                 responder: responder,
                 server: HTTPServerBuilder { responder in
-                    PinnedChannel(base: HTTP1Channel(responder: responder, configuration: http1))
+                    PinnedChannel(
+                        base: GuardedChannel(
+                            base: HTTP1Channel(responder: responder, configuration: http1),
+                            connections: connections,
+                            headTimeout: headTimeout,
+                            isPlain: true
+                        )
+                    )
                 },
                 configuration: configuration(host: settings.host, port: settings.port),
                 onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
@@ -54,13 +70,18 @@ struct ServerProcess: Sendable {
                     responder: responder,
                     server: HTTPServerBuilder { responder in
                         PinnedChannel(
-                            base: try HTTP2UpgradeChannel(
-                                tlsConfiguration: certificates.configuration(),
-                                configuration: .init(
-                                    idleTimeout: .seconds(75),
-                                    streamConfiguration: http1
+                            base: GuardedChannel(
+                                base: try HTTP2UpgradeChannel(
+                                    tlsConfiguration: certificates.configuration(),
+                                    configuration: .init(
+                                        idleTimeout: idleTimeout,
+                                        streamConfiguration: http1
+                                    ),
+                                    responder: responder
                                 ),
-                                responder: responder
+                                connections: connections,
+                                headTimeout: headTimeout,
+                                isPlain: false
                             )
                         )
                     },
@@ -100,9 +121,10 @@ struct ServerProcess: Sendable {
     /// A connection of HTTP/1.1, or a stream of HTTP/2.
     private var http1: HTTP1Channel.Configuration {
         let timeout = TimeAmount(settings.gateway.bodyTimeout)
+        let writing = TimeAmount.seconds(Int64(settings.connections.writeTimeout))
         return HTTP1Channel.Configuration(
-            additionalChannelHandlers: [SlowBodyHandler(timeout: timeout)],
-            idleTimeout: .seconds(75),
+            additionalChannelHandlers: [SlowBodyHandler(timeout: timeout), SlowReaderHandler(timeout: writing)],
+            idleTimeout: .seconds(Int64(settings.connections.idleTimeout)),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: settings.gateway.limits.headerBytes,
                 maxHeaderListSize: settings.gateway.limits.headerBytes,
