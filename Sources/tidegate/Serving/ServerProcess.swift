@@ -37,6 +37,15 @@ struct ServerProcess: Sendable {
         let responder = CurrentResponder(gateway.responder())
         let current = CurrentSettings(settings, load: reloadSettings)
         let http1 = http1(current)
+        let idleTimeout = Duration.seconds(settings.connections.idleTimeout)
+        // Each connection of a client is a file, as are those to PostgreSQL, logs and the like.
+        let files = FileLimit.raise() - settings.poolSize - 100
+        let most = max(1, min(settings.connections.most, files))
+        if most < settings.connections.most {
+            logger.warning("the system allows \(most) connections at once (max-connections wants more)")
+        }
+        let connections = ConnectionCount(most: most)
+        let headTimeout = TimeAmount.seconds(Int64(settings.connections.headTimeout))
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers
@@ -45,7 +54,14 @@ struct ServerProcess: Sendable {
                 Application(
                     responder: responder,
                     server: HTTPServerBuilder { responder in
-                        PinnedChannel(base: HTTP1Channel(responder: responder, configuration: http1))
+                        PinnedChannel(
+                            base: GuardedChannel(
+                                base: HTTP1Channel(responder: responder, configuration: http1),
+                                connections: connections,
+                                headTimeout: headTimeout,
+                                isPlain: true
+                            )
+                        )
                     },
                     configuration: configuration(host: settings.host, port: settings.port),
                     onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
@@ -63,13 +79,18 @@ struct ServerProcess: Sendable {
                         responder: responder,
                         server: HTTPServerBuilder { responder in
                             PinnedChannel(
-                                base: try HTTP2UpgradeChannel(
-                                    tlsConfiguration: certificates.configuration(),
-                                    configuration: .init(
-                                        idleTimeout: .seconds(75),
-                                        streamConfiguration: http1
+                                base: GuardedChannel(
+                                    base: try HTTP2UpgradeChannel(
+                                        tlsConfiguration: certificates.configuration(),
+                                        configuration: .init(
+                                            idleTimeout: idleTimeout,
+                                            streamConfiguration: http1
+                                        ),
+                                        responder: responder
                                     ),
-                                    responder: responder
+                                    connections: connections,
+                                    headTimeout: headTimeout,
+                                    isPlain: false
                                 )
                             )
                         },
@@ -127,12 +148,14 @@ struct ServerProcess: Sendable {
     /// A connection of HTTP/1.1, or a stream of HTTP/2.
     private func http1(_ current: CurrentSettings) -> HTTP1Channel.Configuration {
         let readiness = composition.readiness
+        let writing = TimeAmount.seconds(Int64(settings.connections.writeTimeout))
         return HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 DrainHandler(readiness: readiness),
                 SlowBodyHandler(timeout: TimeAmount(current.value.gateway.bodyTimeout)),
+                SlowReaderHandler(timeout: writing),
             ],
-            idleTimeout: .seconds(75),
+            idleTimeout: .seconds(Int64(settings.connections.idleTimeout)),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: settings.gateway.limits.headerBytes,
                 maxHeaderListSize: settings.gateway.limits.headerBytes,

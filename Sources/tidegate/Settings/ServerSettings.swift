@@ -2,6 +2,7 @@ import Configuration
 import Errors
 import HTTPGateway
 import Logging
+import Postgres
 import Services
 import SystemPackage
 
@@ -23,6 +24,10 @@ struct ServerSettings: Sendable {
     var drainDelay: Duration
     /// How long requests in flight may then take.
     var drainTimeout: Duration
+    var accounts = AccountLimits()
+    var queue = QueueLimits()
+    var connections = ConnectionLimits()
+    var data = DataLimits()
     var logLevel: Logger.Level
     var logFormat: LogFormat
     var requestLog: RequestLog.Settings
@@ -96,10 +101,7 @@ struct ServerSettings: Sendable {
             requestTimeout: .seconds(try values.integer(.requestTimeout, in: 1...3600)),
             insertStatus: insertStatus,
             publicURL: values.text(.publicURL),
-            trustedProxies: Set(
-                (values.text(.trustedProxies) ?? "").split(separator: ",")
-                    .map { String($0.filter { $0 != " " }) }
-            ),
+            trustedProxies: try Self.proxies(values.text(.trustedProxies) ?? ""),
             serverTiming: try values.flag(.serverTiming)
         )
         for limit in LimitSetting.all {
@@ -112,6 +114,50 @@ struct ServerSettings: Sendable {
 enum LogFormat: String, Sendable {
     case text
     case json
+}
+
+/// How many connections there may be, and how long they may do nothing.
+struct ConnectionLimits: Sendable {
+    var most = 10_000
+    /// Seconds, all of them.
+    var headTimeout = 30
+    var idleTimeout = 75
+    var writeTimeout = 30
+}
+
+/// Who may wait for PostgreSQL, and how long.
+struct QueueLimits: Sendable {
+    var statements = 1000
+    var seconds = 10
+}
+
+extension ServerSettings {
+    /// The pool, with the request's time as the server's own limit for a statement.
+    func postgres(_ url: String) -> PostgresSettings {
+        var result = PostgresSettings(connectionString: url, maxConnections: poolSize)
+        result.maxWaiting = queue.statements
+        result.acquireTimeout = .seconds(queue.seconds)
+        result.statementTimeout = gateway.requestTimeout
+        result.maxResultBytes = 4 * data.resultBytes
+        result.idleInTransactionTimeout = gateway.requestTimeout
+        return result
+    }
+
+    /// `10.0.0.0/8, 192.0.2.1`.
+    fileprivate static func proxies(_ list: String) throws(ServiceError) -> TrustedProxies {
+        var ranges: [NetworkRange] = []
+        for part in list.split(separator: ",") {
+            let text = String(part.filter { $0 != " " })
+            guard let range = NetworkRange(text) else {
+                throw ServiceError(
+                    .invalidSetting,
+                    "trusted-proxies: '\(text)' is neither an address nor a range such as 10.0.0.0/8"
+                )
+            }
+            ranges.append(range)
+        }
+        return TrustedProxies(ranges)
+    }
 }
 
 /// Looks settings up by name, with their defaults.
