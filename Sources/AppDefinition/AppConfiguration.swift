@@ -17,6 +17,8 @@ public struct AppConfiguration: Sendable {
     public let environmentValues: BSONDocument
     /// Browsers from other origins are refused when this is not empty.
     public let allowedRequestOrigins: [String]
+    /// Whether callers may filter and sort on fields that they cannot read; apps of the hosted service could.
+    public let allowsHiddenFieldQueries: Bool
     /// `US-VA`, `IE`, …; for the `location` answer.
     public let location: String
     /// `GLOBAL` or `LOCAL`; for the `location` answer.

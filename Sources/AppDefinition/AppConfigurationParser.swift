@@ -1,5 +1,6 @@
 import Accounts
 import BSON
+import Rules
 
 /// Turns a ``ConfigurationTree`` into an ``AppConfiguration``, or into every fault found.
 ///
@@ -52,6 +53,8 @@ public struct AppConfigurationParser {
         checkName(tree.name)
         checkEnvironment()
         let origins = root.texts("allowed_request_origins")
+        let saysHidden = tree.root.document[Self.hiddenFieldQueries] != nil
+        let allowsHidden = root.flag(Self.hiddenFieldQueries, default: true)
         let location = root.text("location") ?? "US-VA"
         let model = root.text("deployment_model") ?? "GLOBAL"
         for key in ["provider_region", "config_version"] { _ = root.value(key) }
@@ -73,6 +76,7 @@ public struct AppConfigurationParser {
             environmentTag: tree.environmentTag,
             environmentValues: environmentValues,
             allowedRequestOrigins: origins,
+            allowsHiddenFieldQueries: allowsHidden,
             location: location,
             deploymentModel: model,
             values: values,
@@ -87,6 +91,7 @@ public struct AppConfigurationParser {
             triggers: triggers
         )
         findings.append(contentsOf: CrossChecks.check(app, tree))
+        if !saysHidden { adviseOnHiddenFields(sources) }
         for secret in secrets where !knownSecrets.contains(secret.name) {
             findings.add(
                 .warning,
@@ -96,6 +101,24 @@ public struct AppConfigurationParser {
         }
         findings.append(contentsOf: UnservedParts.report(tree))
         return app
+    }
+
+    /// The key of the root file; an app made here says false, an exported one nothing.
+    public static let hiddenFieldQueries = "allow_hidden_field_queries"
+
+    private mutating func adviseOnHiddenFields(_ sources: [DataSource]) {
+        let hiding = sources.flatMap { source in
+            (source.defaultRules.map { $0.hidesFields ? ["\(source.name) (default rules)"] : [] } ?? [])
+                + source.collections.filter { $0.rules?.hidesFields ?? false }
+                .map { "\($0.database).\($0.collection)" }
+        }
+        guard let first = hiding.first else { return }
+        let others = hiding.count > 1 ? " and \(hiding.count - 1) more" : ""
+        findings.add(
+            .warning,
+            tree.root.place,
+            "callers may filter and sort on fields that rules hide from them, as the hosted service let them (\(first)\(others)); tidegate.set_hidden_field_queries(app, false) ends that"
+        )
     }
 
     private mutating func checkName(_ name: String) {

@@ -19,6 +19,9 @@ static const unsigned char administration_0004[] = {
 static const unsigned char logs_0005[] = {
 #embed "../../migrations/0005_logs.sql"
 };
+static const unsigned char hidden_fields_0007[] = {
+#embed "../../migrations/0007_hidden_fields.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -26,6 +29,7 @@ static const struct cmigration cmigrations[] = {
     {"0003_accounts", accounts_0003, sizeof accounts_0003},
     {"0004_administration", administration_0004, sizeof administration_0004},
     {"0005_logs", logs_0005, sizeof logs_0005},
+    {"0007_hidden_fields", hidden_fields_0007, sizeof hidden_fields_0007},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

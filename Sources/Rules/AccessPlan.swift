@@ -27,6 +27,8 @@ public struct AccessPlan: Sendable {
     public let isSystem: Bool
     /// Whether something of `%%request` was looked at, so that another request may have another plan.
     public let dependsOnRequest: Bool
+    /// Whether queries of this caller must not look at what is hidden (D10).
+    let guardsHiddenFields: Bool
     /// In the order of their file; the first that applies decides.
     let roles: [ResolvedRole]
     /// nil where the schema constrains nothing.
@@ -38,7 +40,8 @@ public struct AccessPlan: Sendable {
         read: ReadForm,
         roles: [ResolvedRole],
         schema: ResolvedSchema?,
-        dependsOnRequest: Bool
+        dependsOnRequest: Bool,
+        guardsHiddenFields: Bool
     ) {
         self.queryFilter = queryFilter
         self.queryProjection = queryProjection
@@ -47,6 +50,7 @@ public struct AccessPlan: Sendable {
         readsWholeDocuments = read.isWhole
         isSystem = false
         self.dependsOnRequest = dependsOnRequest
+        self.guardsHiddenFields = guardsHiddenFields
         self.roles = roles
         self.schema = schema
     }
@@ -59,6 +63,7 @@ public struct AccessPlan: Sendable {
         readsWholeDocuments = true
         isSystem = true
         dependsOnRequest = false
+        guardsHiddenFields = false
         roles = []
         schema = nil
     }

@@ -1,3 +1,5 @@
+import BSON
+
 /// Roles and filters of one collection, or the default ones of a data source, in the order of
 /// their file.
 ///
@@ -21,4 +23,12 @@ public struct CollectionRules: Sendable {
     /// What stands for rules that have errors: everybody is refused.
     public static let refused = CollectionRules(
         roles: [Role(name: "refused", read: .constant(false), write: .constant(false))])
+}
+
+extension CollectionRules {
+    /// Whether some role shows only some fields, or some filter projects fields away.
+    public var hidesFields: Bool {
+        roles.contains { $0.read == nil && !$0.fields.entries.isEmpty || $0.read == nil && $0.fields.additional != nil }
+            || filters.contains { !$0.projection.isEmpty }
+    }
 }

@@ -66,7 +66,7 @@ struct AppImporter {
             try await claim(wanted)
             _ = try await transaction.run(AppStoreStatements.setClientAppID(wanted, app: id))
         }
-        try await putRoot(id)
+        try await putRoot(id, isNew: isNew)
         try await putNamed(id)
         try await putSources(id)
         try await putFunctions(id)
@@ -103,11 +103,17 @@ struct AppImporter {
         )
     }
 
-    private func putRoot(_ id: String) async throws(ServiceError) {
+    private func putRoot(_ id: String, isNew: Bool) async throws(ServiceError) {
         var root = tree.root.document
         root["config_version"] = .int32(Int32(clamping: tree.version))
         // Most published trees have no app id; an export says what was imported.
         root["app_id"] = tree.clientAppID.map { .string($0) }
+        // What an administrator decided outlives an import that says nothing of it.
+        let decision = AppConfigurationParser.hiddenFieldQueries
+        if !isNew, root[decision] == nil {
+            let known = try await transaction.run(AppStoreStatements.rootFlag(decision, app: id))
+            if let text = known.text(0, 0) { root[decision] = .bool(text == "true") }
+        }
         _ = try await transaction.run(
             AppStoreStatements.setRoot(
                 app: id,

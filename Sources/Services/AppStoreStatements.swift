@@ -89,6 +89,10 @@ enum AppStoreStatements {
         """
     }
 
+    static func rootFlag(_ key: String, app: String) -> SQLFragment {
+        "SELECT config->>\(bind: .text(key)) FROM tidegate.apps WHERE id = \(bind: .text(app))"
+    }
+
     static func version(app: String) -> SQLFragment {
         "SELECT version FROM tidegate.apps WHERE id = \(bind: .text(app))"
     }

@@ -93,7 +93,7 @@ extension DataCall {
             }
             return true
         }
-        return documents
+        return ordered(documents)
     }
 
     /// Merges groups whose keys are one in BSON: `null` and missing, `1` and `Decimal("1")`.

@@ -1,4 +1,5 @@
 import Accounts
+import AppDefinition
 import BSON
 import Errors
 import MQL
@@ -44,7 +45,8 @@ struct DataAuthorizer: Sendable {
                     environmentTag: context.app.environmentTag,
                     environmentValues: context.app.environmentValues,
                     request: context.request()
-                )
+                ),
+                options: RuleOptions(allowsHiddenFieldQueries: context.app.definition.allowsHiddenFieldQueries)
             )
         )
         context.app.plans.store(plan, for: profile, in: namespace)

@@ -30,13 +30,14 @@ struct WriteCandidate {
 
 extension DataCall {
     /// The first document that a write matches.
-    func candidate(_ filter: Filter, _ layout: CollectionLayout) async throws(ServiceError) -> WriteCandidate?
-    {
-        let first = compiler(layout).candidate(filter)
-        if let statement = first {
+    func candidate(
+        _ match: WriteMatch,
+        _ layout: CollectionLayout
+    ) async throws(ServiceError) -> WriteCandidate? {
+        if !match.onVisible, let statement = compiler(layout).candidate(match.filter) {
             return try await read(
                 try await run(statement, isPoint: false),
-                filter,
+                match,
                 layout,
                 decidesMatch: true
             ).first
@@ -44,13 +45,13 @@ extension DataCall {
         var last: String?
         while true {
             let (statement, decidesMatch) = compiler(layout).candidates(
-                filter,
+                match.narrowing,
                 after: last,
                 limit: WriteCandidates.pageRows,
                 locks: false
             )
             let rows = try await run(statement, isPoint: false)
-            if let found = try await read(rows, filter, layout, decidesMatch: decidesMatch).first {
+            if let found = try await read(rows, match, layout, decidesMatch: decidesMatch).first {
                 return found
             }
             guard rows.rowCount == WriteCandidates.pageRows else { return nil }
@@ -62,19 +63,19 @@ extension DataCall {
     ///
     /// - Returns: The documents, and the key beyond which the next page begins; nil after the last page.
     func candidates(
-        _ filter: Filter,
+        _ match: WriteMatch,
         _ layout: CollectionLayout,
         after: String?,
         in transaction: Transaction
     ) async throws(ServiceError) -> (matching: [WriteCandidate], next: String?) {
         let (statement, decidesMatch) = compiler(layout).candidates(
-            filter,
+            match.narrowing,
             after: after,
             limit: WriteCandidates.pageRows,
             locks: true
         )
         let rows = try await transaction.run(statement)
-        let matching = try await read(rows, filter, layout, decidesMatch: decidesMatch)
+        let matching = try await read(rows, match, layout, decidesMatch: decidesMatch)
         let isLast = rows.rowCount < WriteCandidates.pageRows
         return (matching, isLast ? nil : rows.text(rows.rowCount - 1, 0))
     }
@@ -82,7 +83,7 @@ extension DataCall {
     /// The documents of rows that a write matches.
     func read(
         _ rows: ResultSet,
-        _ filter: Filter,
+        _ match: WriteMatch,
         _ layout: CollectionLayout,
         decidesMatch: Bool
     ) async throws(ServiceError) -> [WriteCandidate] {
@@ -92,9 +93,11 @@ extension DataCall {
         for row in 0..<rows.rowCount {
             let (text, shape) = StoredRow.parts(rows, row)
             let document = try StoredForm.read(text, shape: shapes[shape])
-            if !decidesMatch {
-                guard try filter.matches(document, context), try plan.queryFilter.matches(document, context),
-                    plan.visible(document) != nil
+            // Rules first: an error of the caller's filter must not tell of documents that rules keep from it.
+            if match.onVisible || !decidesMatch {
+                guard try plan.queryFilter.matches(document, context),
+                    let seen = try seen(document, context),
+                    try match.filter.matches(match.onVisible ? seen : document, context)
                 else { continue }
             }
             found.append(

@@ -9,8 +9,9 @@ import SQL
 extension DataCall {
     /// `deleteOne`, `deleteMany`: one statement where SQL can judge, else each document here.
     func delete(_ filter: Filter, many: Bool) async throws(ServiceError) -> Int {
+        let match = try match(filter)
         guard let layout = try await layout() else { return 0 }
-        if let statement = compiler(layout).delete(filter, many: many) {
+        if !match.onVisible, let statement = compiler(layout).delete(filter, many: many) {
             note(.exact)
             if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
                 return 1
@@ -21,13 +22,13 @@ extension DataCall {
             }
             return rows.int(0, 2) ?? 0
         }
-        note(compiler(layout).writeGrade(filter))
-        return try await many ? deleteMany(filter, layout) : deleteOne(filter, layout)
+        note(match.onVisible ? .superset : compiler(layout).writeGrade(filter))
+        return try await many ? deleteMany(match, layout) : deleteOne(match, layout)
     }
 
-    private func deleteOne(_ filter: Filter, _ layout: CollectionLayout) async throws(ServiceError) -> Int {
+    private func deleteOne(_ match: WriteMatch, _ layout: CollectionLayout) async throws(ServiceError) -> Int {
         for _ in 0..<WriteCandidates.attempts {
-            guard let found = try await candidate(filter, layout) else { return 0 }
+            guard let found = try await candidate(match, layout) else { return 0 }
             if let denial = plan.denial(of: .delete, before: found.document, after: nil) {
                 throw error(denial)
             }
@@ -40,13 +41,13 @@ extension DataCall {
         throw WriteCandidates.conflict
     }
 
-    private func deleteMany(_ filter: Filter, _ layout: CollectionLayout) async throws(ServiceError) -> Int {
+    private func deleteMany(_ match: WriteMatch, _ layout: CollectionLayout) async throws(ServiceError) -> Int {
         let compiler = compiler(layout)
         return try await transaction { (transaction) async throws(ServiceError) -> Int in
             var deleted = 0
             var last: String?
             while true {
-                let page = try await candidates(filter, layout, after: last, in: transaction)
+                let page = try await candidates(match, layout, after: last, in: transaction)
                 var keys: [String] = []
                 for found in page.matching {
                     if let denial = plan.denial(of: .delete, before: found.document, after: nil) {

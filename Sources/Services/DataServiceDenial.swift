@@ -26,9 +26,11 @@ extension DataCall {
             limit: many ? Self.lookedAt : 1,
             locks: false
         )
+        // Only a filter that looks at nothing hidden becomes one statement.
+        let match = WriteMatch(filter: filter, narrowing: filter, onVisible: false)
         do throws(ServiceError) {
             let rows = try await run(statement, isPoint: false)
-            for found in try await read(rows, filter, layout, decidesMatch: decidesMatch) {
+            for found in try await read(rows, match, layout, decidesMatch: decidesMatch) {
                 let after = try change(found)
                 if let denial = plan.denial(of: kind, before: found.document, after: after) {
                     return error(denial)

@@ -16,10 +16,16 @@ extension DataCall {
 
     /// `find`: what of the matching documents the caller may see.
     func find(_ arguments: FindArguments) async throws(ServiceError) -> ResultDocuments {
+        let scope = try plan.scope(of: arguments.filter, sort: arguments.sort)
         guard let layout = try await layout() else { return .none }
         var arguments = arguments
         let most = service.limits.resultDocuments
         arguments.limit = min(arguments.limit ?? most, most)
+        switch scope {
+        case .stored where !plan.ordersByHiddenID: break
+        case .stored: return try await findVisible(arguments, within: arguments.filter, layout)
+        case .visible(let narrowing): return try await findVisible(arguments, within: narrowing, layout)
+        }
         do {
             return try await find(arguments, layout, sortsInSQL: true)
         } catch  where error.postgresFailure?.sqlState == .cannotSort {
@@ -81,12 +87,14 @@ extension DataCall {
             .map { $0.overflow ? Int.max : $0.partialValue }
         var collected = CollectedDocuments(sort: sort, wanted: wanted)
         try await stream(read.statement(), layout) { (document, bytes) throws(ServiceError) -> Bool in
+            // Rules first: an error of the caller's filter must not tell of documents that rules keep from it.
             if !read.decidesMatch {
-                guard try arguments.filter.matches(document, context),
-                    try plan.queryFilter.matches(document, context)
-                else { return true }
+                guard try plan.queryFilter.matches(document, context) else { return true }
             }
             guard let seen = plan.visible(document) else { return true }
+            if !read.decidesMatch {
+                guard try arguments.filter.matches(document, context) else { return true }
+            }
             return try collected.add(document, seen: seen, bytes: bytes)
         }
         var documents: [BSONDocument] = []

@@ -10,8 +10,9 @@ extension DataCall {
     /// `updateOne`, `updateMany`, `replaceOne`: one statement where SQL gives the evaluator's answer, else the
     /// new documents are computed here and swapped in.
     func update(_ arguments: UpdateArguments, many: Bool) async throws(ServiceError) -> UpdateResult {
+        let match = try match(arguments.filter)
         for attempt in 1...WriteCandidates.attempts {
-            let result = try await updateMatching(arguments, many: many)
+            let result = try await updateMatching(arguments, match, many: many)
             guard result.matched == 0, arguments.upsert else { return result }
             do {
                 let id = try await insertUpsert(arguments)
@@ -26,11 +27,14 @@ extension DataCall {
 
     private func updateMatching(
         _ arguments: UpdateArguments,
+        _ match: WriteMatch,
         many: Bool
     ) async throws(ServiceError) -> UpdateResult {
         guard let layout = try await layout() else { return UpdateResult(matched: 0, modified: 0) }
         do throws(ServiceError) {
-            if let statement = compiler(layout).update(arguments, many: many, now: now) {
+            if !match.onVisible, !plan.updatesVisibleForm,
+                let statement = compiler(layout).update(arguments, many: many, now: now)
+            {
                 note(.exact)
                 if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
                     return UpdateResult(matched: 1, modified: 1)
@@ -47,9 +51,10 @@ extension DataCall {
                     return UpdateResult(matched: rows.int(0, 0) ?? 0, modified: rows.int(0, 3) ?? 0)
                 }
             }
-            note(compiler(layout).writeGrade(arguments.filter))
+            note(match.onVisible ? .superset : compiler(layout).writeGrade(arguments.filter))
             return try await LongComputation.run { () async throws(ServiceError) in
-                try await many ? updateMany(arguments, layout) : updateOne(arguments, layout)
+                try await many
+                    ? updateMany(arguments, match, layout) : updateOne(arguments, match, layout)
             }
         } catch {
             throw named(error)
@@ -71,10 +76,11 @@ extension DataCall {
     /// Reads, computes, and writes if the document is still as it was.
     private func updateOne(
         _ arguments: UpdateArguments,
+        _ match: WriteMatch,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> UpdateResult {
         for _ in 0..<WriteCandidates.attempts {
-            guard let found = try await candidate(arguments.filter, layout) else {
+            guard let found = try await candidate(match, layout) else {
                 return UpdateResult(matched: 0, modified: 0)
             }
             let after = try changed(found, arguments)
@@ -101,11 +107,12 @@ extension DataCall {
     /// All in one transaction, so that one denial undoes everything.
     private func updateMany(
         _ arguments: UpdateArguments,
+        _ match: WriteMatch,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> UpdateResult {
         // An order of keys is recorded outside of the transaction, which then begins anew.
         for _ in 0..<WriteCandidates.attempts {
-            let (result, unknown) = try await updateManyOnce(arguments, layout)
+            let (result, unknown) = try await updateManyOnce(arguments, match, layout)
             if let result { return result }
             for (document, found) in unknown {
                 _ = try await ShapeSuccession(call: self, layout: layout).shape(
@@ -122,6 +129,7 @@ extension DataCall {
 
     private func updateManyOnce(
         _ arguments: UpdateArguments,
+        _ match: WriteMatch,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> (UpdateResult?, [UnknownShape]) {
         let compiler = compiler(layout)
@@ -132,7 +140,7 @@ extension DataCall {
                 var last: String?
                 unknown = []
                 while true {
-                    let page = try await candidates(arguments.filter, layout, after: last, in: transaction)
+                    let page = try await candidates(match, layout, after: last, in: transaction)
                     var rows: [NewRow] = []
                     for found in page.matching {
                         let after = try changed(found, arguments)
@@ -175,7 +183,8 @@ extension DataCall {
     private func updated(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError)
         -> BSONDocument
     {
-        try arguments.update.apply(
+        if plan.updatesVisibleForm { return try changedVisibly(found.document, arguments) }
+        return try arguments.update.apply(
             to: found.document,
             filter: arguments.filter,
             isUpsertInsert: false,

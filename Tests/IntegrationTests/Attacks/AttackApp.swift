@@ -106,6 +106,10 @@ enum AttackApp {
 
     /// Puts documents into a collection of `vault` behind the gateway's back.
     static func put(_ collection: String, _ documents: String...) async throws {
+        try await put(collection, documents)
+    }
+
+    static func put(_ collection: String, _ documents: [String]) async throws {
         let table = "vault.\"\(collection)\""
         let rows = documents.map { "('\($0.replacingOccurrences(of: "'", with: "''"))')" }
         try await sql(
@@ -125,7 +129,7 @@ enum AttackApp {
     static func serverTables() async throws -> String {
         try await sql(
             """
-            select md5(string_agg(format('%s', t), '|' order by 1)) from (
+            select md5(string_agg(format('%s', t), '|' order by t)) from (
               select row_to_json(a)::text as t from tidegate.apps a where client_app_id = '\(clientAppID)'
               union all select row_to_json(r)::text from tidegate.collection_rules r
                 where r.app in (select id from tidegate.apps where client_app_id = '\(clientAppID)')
