@@ -15,6 +15,7 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     let apps: AppRegistry
     let limits: RequestLimits
     let tellsTiming: Bool
+    let gate: RequestGate
     let requestIDs: ObjectIDGenerator
     let observer: Observer
 
@@ -61,6 +62,8 @@ struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder where Inner.Context
     private func answer(_ request: Request, app: String?, _ context: GatewayContext) async -> Response {
         do {
             try limits.check(url: request.uri.string)
+            let address = try gate.enter(request, context)
+            defer { gate.leave(address, isKnown: address != nil && context.trace.hasUser) }
             return try await RequestTrace.$current.withValue(context.trace) {
                 try await inner.respond(to: request, context: context)
             }

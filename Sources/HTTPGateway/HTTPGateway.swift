@@ -12,6 +12,7 @@ public struct HTTPGateway: Sendable {
     let observer: Observer
     let requestIDs: ObjectIDGenerator
     let isReady: @Sendable () async -> Bool
+    let gate: RequestGate
 
     /// Made of the services that it answers for.
     ///
@@ -39,6 +40,7 @@ public struct HTTPGateway: Sendable {
         self.observer = observer
         self.requestIDs = requestIDs
         isReady = health
+        gate = RequestGate(settings.admission, proxies: settings.trustedProxies)
     }
 
     /// Everything that the gateway answers, as one responder for any number of servers.
@@ -48,6 +50,7 @@ public struct HTTPGateway: Sendable {
             apps: apps,
             limits: settings.limits,
             tellsTiming: settings.serverTiming,
+            gate: gate,
             requestIDs: requestIDs,
             observer: observer
         )
@@ -56,9 +59,9 @@ public struct HTTPGateway: Sendable {
     /// The list of all routes.
     func router() -> Router<GatewayContext> {
         let router = Router(context: GatewayContext.self)
-        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings).add(to: router)
+        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(to: router)
         LocationRoutes(apps: apps, settings: settings).add(to: router)
-        LoginRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
+        LoginRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
         SessionRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
         DocumentRoutes().add(to: router)
         HealthRoutes(isReady: isReady).add(to: router)

@@ -5,17 +5,30 @@ import NIOCore
 /// Collects a request's body within a size; ``SlowBodyHandler`` bounds the time.
 struct RequestBodyReader {
     let maxBytes: Int
+    let gate: RequestGate
 
     /// The bytes of a body that arrived whole.
     ///
-    /// - Throws: `ReadSizeLimitExceeded` beyond the size, `BadRequest` for a body that was cut short.
-    func read(_ request: Request) async throws(ServiceError) -> [UInt8] {
+    /// - Parameters:
+    ///   - request: Whose body it is.
+    ///   - room: Filled for a large body; to be held as long as the body is of use.
+    /// - Returns: The bytes.
+    /// - Throws: `ReadSizeLimitExceeded` beyond the size, `BadRequest` for a body that was cut short,
+    ///   `MaintenanceInProgress` when there is no room for it.
+    func read(
+        _ request: Request,
+        _ room: inout RequestGate.Room?
+    ) async throws(ServiceError) -> [UInt8] {
         let announced = request.headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > maxBytes { throw tooLarge }
+        if let announced, announced > RequestGate.smallBody { room = try gate.room(announced) }
         var bytes: [UInt8] = []
         do {
             for try await chunk in request.body {
-                guard bytes.count + chunk.readableBytes <= maxBytes else { throw tooLarge }
+                let count = bytes.count + chunk.readableBytes
+                guard count <= maxBytes else { throw tooLarge }
+                // A body that did not announce its size may become as large as any.
+                if room == nil, count > RequestGate.smallBody { room = try gate.room(maxBytes) }
                 chunk.withUnsafeReadableBytes { bytes.append(contentsOf: $0) }
             }
         } catch let error as ServiceError {

@@ -15,12 +15,7 @@ struct RequestFacts: Sendable {
         let peer = context.peerAddress ?? ""
         head = request.head
         isFromProxy = !settings.trustedProxies.isEmpty && settings.trustedProxies.contains(peer)
-        address =
-            isFromProxy
-            ? head.headerFields[.forwardedFor].flatMap {
-                Self.client(in: $0, trusted: settings.trustedProxies)
-            } ?? peer
-            : peer
+        address = isFromProxy ? settings.trustedProxies.clientText(head.headerFields, peer: peer) : peer
     }
 
     /// The content of `%%request`.
@@ -44,11 +39,5 @@ struct RequestFacts: Sendable {
         let scheme = (isFromProxy ? headers[.forwardedProto] : nil) ?? head.scheme ?? "http"
         let host = (isFromProxy ? headers[.forwardedHost] : nil) ?? head.authority ?? "localhost"
         return "\(scheme)://\(host)"
-    }
-
-    /// The last address that no trusted proxy added; what stands before it the client may have made up.
-    private static func client(in header: String, trusted: Set<String>) -> String? {
-        header.split(separator: ",").map { String($0.filter { $0 != " " }) }
-            .last { !trusted.contains($0) }
     }
 }

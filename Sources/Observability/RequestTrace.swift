@@ -64,6 +64,9 @@ public final class RequestTrace: Sendable {
         state.withLock { change(&$0.facts) }
     }
 
+    /// Whether the caller is a user, as far as is known by now.
+    public var hasUser: Bool { state.withLock { $0.facts.userID != nil } }
+
     /// Ends the current stage and begins another.
     public func enter(_ stage: RequestStage) {
         let now = ContinuousClock.now

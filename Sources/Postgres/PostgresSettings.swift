@@ -21,6 +21,8 @@ public struct PostgresSettings: Sendable {
     public var cancelGrace: Duration
     /// From which duration on a statement is reported as slow.
     public var slowStatement: Duration
+    /// About how many bytes of one reply are taken in; a statement whose rows are more is cancelled.
+    public var maxResultBytes: Int
     /// Most prepared statements a connection keeps.
     public var maxPreparedStatements: Int
     /// Threads that read replies.
@@ -37,6 +39,7 @@ public struct PostgresSettings: Sendable {
         connectTimeout = .seconds(10)
         cancelGrace = .seconds(5)
         slowStatement = .seconds(1)
+        maxResultBytes = 256 << 20
         maxPreparedStatements = 500
         ioThreads = 1
     }

@@ -8,12 +8,14 @@ extension AccountService {
     /// comes before all, and when it is bad nothing else is tried; credential headers are a login for this
     /// one request. Whatever is wrong with a credential, the answer is the same.
     /// - Throws: ``ServiceError`` `missingParameter` or `invalidParameter` for credentials that are
-    ///   incomplete or absent, `invalidSession` for bad ones, `tooManyRequests` when too many passwords wait.
+    ///   incomplete or absent, `invalidSession` for bad ones, `tooManyRequests` when too many passwords wait
+    ///   or too many logins have failed.
     ///
     /// Source: `reference/data-api.md` §§5, 6.1, 7.
     public func authenticate(
         _ request: RequestCredentials,
-        _ settings: AccountSettings
+        _ settings: AccountSettings,
+        from address: NetworkAddress? = nil
     ) async throws(ServiceError) -> Principal {
         switch settings.dataAPIRunAs {
         case .system: return .system
@@ -37,7 +39,7 @@ extension AccountService {
         case .login(let login):
             let user: User
             do {
-                user = try await self.user(login, settings)
+                user = try await self.user(login, settings, from: address)
             } catch {
                 throw Self.isRefusal(error) ? AccountFailure.userNotFoundForEndpoint(error) : error
             }
@@ -46,7 +48,11 @@ extension AccountService {
     }
 
     /// The user whom the credentials belong to, from memory or by a full check.
-    private func user(_ login: Credentials, _ settings: AccountSettings) async throws(ServiceError) -> User {
+    private func user(
+        _ login: Credentials,
+        _ settings: AccountSettings,
+        from address: NetworkAddress?
+    ) async throws(ServiceError) -> User {
         _ = try provider(login.kind, settings)
         let digest = credentials.digest(login, settings)
         if let key = credentials.user(digest, now: now()), let user = try await user(key) {
@@ -56,7 +62,12 @@ extension AccountService {
         let success = try await credentials.check(digest) { () async throws(ServiceError) in
             let moment = self.credentials.moment()
             let generation = self.principals.generation()
-            let accepted = try await self.accept(login, settings, mayCreate: settings.createUserOnAuth)
+            let accepted = try await self.accept(
+                login,
+                settings,
+                mayCreate: settings.createUserOnAuth,
+                from: address
+            )
             if login.kind != .apiKey {
                 _ = try await self.query(
                     AccountStatements.noteLogin(appID: settings.appID, userID: accepted.user.profile.id)
@@ -89,7 +100,7 @@ extension AccountService {
     }
 
     /// Whether an error says that a credential is not good, and not that something else is wrong.
-    private static func isRefusal(_ error: ServiceError) -> Bool {
+    static func isRefusal(_ error: ServiceError) -> Bool {
         switch error.code {
         case .missingAuthReq, .invalidSession, .userAppDomainMismatch, .authError, .authProviderNotFound,
             .invalidPassword, .userDisabled, .userNotFound:

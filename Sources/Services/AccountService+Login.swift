@@ -18,10 +18,11 @@ extension AccountService {
     public func logIn(
         _ login: Credentials,
         device: DeviceInformation? = nil,
-        _ settings: AccountSettings
+        _ settings: AccountSettings,
+        from address: NetworkAddress? = nil
     ) async throws(ServiceError) -> LoginResult {
         _ = try provider(login.kind, settings)
-        let accepted = try await accept(login, settings, mayCreate: true)
+        let accepted = try await accept(login, settings, mayCreate: true, from: address)
         let userID = accepted.user.profile.id
         let customData = try await customData(of: userID, settings)
         let signer = try await signer(appID: settings.appID)
@@ -90,8 +91,26 @@ extension AccountService {
     /// Checks credentials by their provider.
     ///
     /// A user that is not there yet is made if `mayCreate` says so; registered email/password users always
-    /// are, since their registration was the making.
+    /// are, since their registration was the making. Failures are counted; too many refuse the next try before
+    /// it costs anything.
     func accept(
+        _ login: Credentials,
+        _ settings: AccountSettings,
+        mayCreate: Bool,
+        from address: NetworkAddress?
+    ) async throws(ServiceError) -> Accepted {
+        let attempt = try throttle.begin(login, appID: settings.appID, from: address)
+        do {
+            let accepted = try await check(login, settings, mayCreate: mayCreate)
+            throttle.succeeded(attempt)
+            return accepted
+        } catch {
+            if Self.isRefusal(error) { throttle.failed(attempt) }
+            throw error
+        }
+    }
+
+    private func check(
         _ login: Credentials,
         _ settings: AccountSettings,
         mayCreate: Bool

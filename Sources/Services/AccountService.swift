@@ -25,6 +25,10 @@ public struct AccountLimits: Sendable {
     public var concurrentHashes: Int
     /// Logins that may wait for a hash; more are refused with 429.
     public var waitingHashes: Int
+    /// Failed logins that one address may make in a minute; 0 is no limit.
+    public var failedLoginsPerAddress: Int
+    /// Failed logins of one account, from one address, in a minute; 0 is no limit.
+    public var failedLoginsPerAccount: Int
     /// Users, tokens and credentials that are remembered, each.
     public var rememberedEntries: Int
 
@@ -33,11 +37,15 @@ public struct AccountLimits: Sendable {
         passwordCost: PasswordHash.Cost = .standard,
         concurrentHashes: Int = 2,
         waitingHashes: Int = 64,
+        failedLoginsPerAddress: Int = 60,
+        failedLoginsPerAccount: Int = 20,
         rememberedEntries: Int = 20_000
     ) {
         self.passwordCost = passwordCost
         self.concurrentHashes = concurrentHashes
         self.waitingHashes = waitingHashes
+        self.failedLoginsPerAddress = failedLoginsPerAddress
+        self.failedLoginsPerAccount = failedLoginsPerAccount
         self.rememberedEntries = rememberedEntries
     }
 }
@@ -69,6 +77,7 @@ public final class AccountService: Sendable {
     let principals: PrincipalCache
     let credentials: CredentialCache
     let foreignTokens: TokenVerifier
+    let throttle: LoginThrottle
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -104,6 +113,11 @@ public final class AccountService: Sendable {
         principals = PrincipalCache(capacity: limits.rememberedEntries)
         credentials = CredentialCache(capacity: limits.rememberedEntries)
         foreignTokens = TokenVerifier(fetch: fetchKeys, now: now)
+        throttle = LoginThrottle(
+            perAddress: limits.failedLoginsPerAddress,
+            perAccount: limits.failedLoginsPerAccount,
+            now: { now() &* 1_000_000 }
+        )
     }
 
     /// Follows `tidegate_users` until cancelled, and removes what has ended once an hour.

@@ -16,12 +16,15 @@ public enum DataResult: Sendable {
 
     /// Appends the documents' text: separated by commas for many, `null` where `findOne` found none; nothing for
     /// results without documents.
-    public func encodeDocuments(as form: StoredForm.OutputForm, into out: inout [UInt8]) throws(ServiceError)
-    {
+    public func encodeDocuments(
+        as form: StoredForm.OutputForm,
+        limits: DataLimits = DataLimits(),
+        into out: inout [UInt8]
+    ) throws(ServiceError) {
         switch self {
-        case .documents(let documents): try documents.encode(as: form, into: &out)
+        case .documents(let documents): try documents.encode(as: form, limits: limits, into: &out)
         case .document(let document):
-            if try !document.encode(as: form, into: &out) { out.append(contentsOf: "null".utf8) }
+            if try !document.encode(as: form, limits: limits, into: &out) { out.append(contentsOf: "null".utf8) }
         case .inserted, .insertedMany, .updated, .deleted: break
         }
     }
@@ -89,8 +92,13 @@ public struct ResultDocuments: Sendable {
     /// Appends the documents' text, with commas between them and no brackets.
     ///
     /// - Returns: Whether there was any.
+    /// - Throws: `ReadSizeLimitExceeded` as soon as there is too much.
     @discardableResult
-    public func encode(as form: StoredForm.OutputForm, into out: inout [UInt8]) throws(ServiceError) -> Bool {
+    public func encode(
+        as form: StoredForm.OutputForm,
+        limits: DataLimits = DataLimits(),
+        into out: inout [UInt8]
+    ) throws(ServiceError) -> Bool {
         switch content {
         case .rows(let rows, let shapes):
             out.reserveCapacity(out.count + rows.bytes.count + rows.bytes.count / 4)
@@ -98,6 +106,7 @@ public struct ResultDocuments: Sendable {
                 if row > 0 { out.append(UInt8(ascii: ",")) }
                 let (text, shape) = StoredRow.parts(rows, row)
                 try StoredForm.transcode(text, shape: shapes[shape], to: form, into: &out)
+                try limits.check(bytes: out.count)
             }
             return rows.rowCount > 0
         case .values(let documents):
@@ -107,6 +116,7 @@ public struct ResultDocuments: Sendable {
                 case .plain: PlainJSON.write(.document(document), to: &out)
                 case .canonical: ExtendedJSON.writeCanonical(.document(document), to: &out)
                 }
+                try limits.check(bytes: out.count)
             }
             return !documents.isEmpty
         }

@@ -17,6 +17,8 @@ public final class DataService: Sendable {
     let shapes: ShapeRegistry
     let ids: ObjectIDGenerator
     let now: @Sendable () -> Int64
+    /// What one operation may bring back and compute.
+    public let limits: DataLimits
     let authorizer: DataAuthorizer
 
     /// Made of what it works with.
@@ -25,14 +27,23 @@ public final class DataService: Sendable {
     ///   - database: Where the documents are.
     ///   - catalog: The layouts of the collections there.
     ///   - ids: Makes the `_id` of documents that come without.
+    ///   - limits: What one operation may bring back and compute.
     ///   - now: Milliseconds since 1970.
     public convenience init(
         database: Database,
         catalog: CollectionCatalog,
         ids: ObjectIDGenerator,
+        limits: DataLimits = DataLimits(),
         now: @escaping @Sendable () -> Int64
     ) {
-        self.init(database: database, catalog: catalog, ids: ids, authorizer: DataAuthorizer(), now: now)
+        self.init(
+            database: database,
+            catalog: catalog,
+            ids: ids,
+            authorizer: DataAuthorizer(),
+            limits: limits,
+            now: now
+        )
     }
 
     /// As the public one, with an authorizer that a test listens to.
@@ -41,6 +52,7 @@ public final class DataService: Sendable {
         catalog: CollectionCatalog,
         ids: ObjectIDGenerator,
         authorizer: DataAuthorizer,
+        limits: DataLimits = DataLimits(),
         now: @escaping @Sendable () -> Int64
     ) {
         self.authorizer = authorizer
@@ -48,6 +60,7 @@ public final class DataService: Sendable {
         self.catalog = catalog
         shapes = ShapeRegistry(database: database)
         self.ids = ids
+        self.limits = limits
         self.now = now
     }
 

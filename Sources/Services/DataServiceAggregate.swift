@@ -32,7 +32,12 @@ extension DataCall {
             if statement.remaining.stages.isEmpty, statement.decidesMatch, plan.readsWholeDocuments,
                 plan.queryProjection == nil
             {
-                let rows = try await run(statement.statement, isPoint: false)
+                let most = service.limits.resultDocuments
+                let rows = try await run(
+                    "SELECT * FROM (\(statement.statement)) AS input LIMIT \(bind: .int(Int64(most) + 1))",
+                    isPoint: false
+                )
+                try service.limits.check(documents: rows.rowCount)
                 let shapes = try await service.shapes.shapes(
                     of: rows,
                     collection: layout.id,
@@ -41,8 +46,8 @@ extension DataCall {
                 return ResultDocuments(rows, shapes: shapes)
             }
             return try await LongComputation.run { () async throws(ServiceError) in
-                ResultDocuments(
-                    try statement.remaining.run(try await visibleDocuments(statement, layout), evaluation())
+                try bounded(
+                    statement.remaining.run(try await visibleDocuments(statement, layout), evaluation())
                 )
             }
         case .count(let name):
@@ -54,7 +59,12 @@ extension DataCall {
             guard let groups = try Self.groups(rows, fields) else { return nil }
             input = groups
         }
-        return ResultDocuments(try statement.remaining.run(input, evaluation()))
+        return try bounded(statement.remaining.run(input, evaluation()))
+    }
+
+    private func bounded(_ documents: [BSONDocument]) throws(ServiceError) -> ResultDocuments {
+        try service.limits.check(documents: documents.count)
+        return ResultDocuments(documents)
     }
 
     private func visibleDocuments(

@@ -46,7 +46,10 @@ struct DataCall: Sendable {
         let deadline = deadline
         return EvaluationContext(
             now: now,
-            meter: EvaluationMeter(shouldStop: { ContinuousClock.now > deadline || Task.isCancelled })
+            meter: EvaluationMeter(
+                limit: service.limits.evaluationSteps,
+                shouldStop: { ContinuousClock.now > deadline || Task.isCancelled }
+            )
         )
     }
 

@@ -17,6 +17,9 @@ extension DataCall {
     /// `find`: what of the matching documents the caller may see.
     func find(_ arguments: FindArguments) async throws(ServiceError) -> ResultDocuments {
         guard let layout = try await layout() else { return .none }
+        var arguments = arguments
+        let most = service.limits.resultDocuments
+        arguments.limit = min(arguments.limit ?? most, most)
         do {
             return try await find(arguments, layout, sortsInSQL: true)
         } catch  where error.postgresFailure?.sqlState == .cannotSort {
@@ -112,6 +115,8 @@ extension DataCall {
     private static let fewRows = 100
     /// How many rows one statement may bring before a cursor is opened.
     private static let firstRows = 2000
+    /// Rows of so many bytes are fetched few at a time.
+    private static let largeRow = 65_536
 
     /// Hands documents to `take` until it says no.
     ///
@@ -122,23 +127,34 @@ extension DataCall {
         _ layout: CollectionLayout,
         _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
     ) async throws(ServiceError) {
-        let first = try await run(
-            "SELECT * FROM (\(statement)) AS input LIMIT \(bind: .int(Int64(Self.firstRows)))",
-            isPoint: false
-        )
-        if first.rowCount < Self.firstRows {
-            _ = try await deliver(first, layout, take)
-            return
+        var hasLargeRows = false
+        do {
+            let first = try await run(
+                "SELECT * FROM (\(statement)) AS input LIMIT \(bind: .int(Int64(Self.firstRows)))",
+                isPoint: false
+            )
+            if first.rowCount < Self.firstRows {
+                _ = try await deliver(first, layout, take)
+                return
+            }
+            hasLargeRows = first.bytes.count > Self.firstRows * Self.largeRow
+        } catch  where error.code == .readSizeLimitExceeded {
+            hasLargeRows = true
         }
+        let beginsSmall = hasLargeRows
         do {
             try await service.database.transaction(deadline: deadline) { transaction in
+                var hasLargeRows = beginsSmall
                 _ = try await transaction.run("DECLARE tidegate_rows NO SCROLL CURSOR FOR \(statement)")
                 while true {
                     let page = try await transaction.run(
-                        "FETCH FORWARD 1000 FROM tidegate_rows",
+                        hasLargeRows
+                            ? "FETCH FORWARD 10 FROM tidegate_rows"
+                            : "FETCH FORWARD 1000 FROM tidegate_rows",
                         plan: .automatic
                     )
                     guard page.rowCount > 0, try await deliver(page, layout, take) else { break }
+                    hasLargeRows = page.bytes.count > page.rowCount * Self.largeRow
                 }
             }
         } catch let error as ServiceError {

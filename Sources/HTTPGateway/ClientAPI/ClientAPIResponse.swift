@@ -26,10 +26,14 @@ extension Response {
 struct ClientAPIBody {
     let document: BSONDocument
 
+    /// Logins and the like are small.
+    private static let maxBytes = 1 << 20
+
     /// An empty body reads as an empty document, whatever its content type says.
-    init(_ request: Request, settings: GatewaySettings) async throws(ServiceError) {
-        let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes)
-        let bytes = try await reader.read(request)
+    init(_ request: Request, settings: GatewaySettings, gate: RequestGate) async throws(ServiceError) {
+        var room: RequestGate.Room?
+        let reader = RequestBodyReader(maxBytes: min(settings.limits.bodyBytes, Self.maxBytes), gate: gate)
+        let bytes = try await reader.read(request, &room)
         guard !bytes.isEmpty else {
             document = BSONDocument()
             return

@@ -11,6 +11,7 @@ struct LoginRoutes {
     let apps: AppRegistry
     let accounts: AccountService
     let settings: GatewaySettings
+    let gate: RequestGate
 
     private static let providers = "/api/client/v2.0/app/:appID/auth/providers"
 
@@ -21,7 +22,7 @@ struct LoginRoutes {
             if request.uri.queryParameters["link"] == "true" {
                 throw ServiceError(.badRequest, "linking identities is not served yet")
             }
-            let body = try await ClientAPIBody(request, settings: settings).document
+            let body = try await ClientAPIBody(request, settings: settings, gate: gate).document
             let credentials = try Credentials.parse(
                 provider: try context.parameters.require("provider"),
                 body
@@ -29,7 +30,8 @@ struct LoginRoutes {
             let result = try await accounts.logIn(
                 credentials,
                 device: DeviceInformation(loginBody: body),
-                app.accounts
+                app.accounts,
+                from: settings.trustedProxies.client(of: request, context)
             )
             context.trace.note { $0.userID = result.userID }
             return Response.json(result.document)
@@ -40,7 +42,7 @@ struct LoginRoutes {
             guard try context.parameters.require("provider") == "local-userpass" else {
                 return Response.empty(.notFound)
             }
-            let body = try await ClientAPIBody(request, settings: settings)
+            let body = try await ClientAPIBody(request, settings: settings, gate: gate)
             try await accounts.register(
                 email: try body.text("email"),
                 password: try body.text("password"),

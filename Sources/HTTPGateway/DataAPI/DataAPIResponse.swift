@@ -11,6 +11,8 @@ struct DataAPIResponse {
     let result: DataResult
     let form: ResponseForm
     let insertStatus: GatewaySettings.InsertStatus
+    let limits: DataLimits
+    let gate: RequestGate
 
     func response() throws(ServiceError) -> Response {
         var bytes: [UInt8] = []
@@ -18,11 +20,11 @@ struct DataAPIResponse {
         switch result {
         case .documents:
             bytes.append(contentsOf: #"{"documents":["#.utf8)
-            try result.encodeDocuments(as: form.outputForm, into: &bytes)
+            try result.encodeDocuments(as: form.outputForm, limits: limits, into: &bytes)
             bytes.append(contentsOf: "]}".utf8)
         case .document:
             bytes.append(contentsOf: #"{"document":"#.utf8)
-            try result.encodeDocuments(as: form.outputForm, into: &bytes)
+            try result.encodeDocuments(as: form.outputForm, limits: limits, into: &bytes)
             bytes.append(UInt8(ascii: "}"))
         case .inserted(let id):
             status = .init(code: insertStatus.rawValue)
@@ -42,7 +44,7 @@ struct DataAPIResponse {
         return Response(
             status: status,
             headers: [.contentType: form.contentType],
-            body: .init(byteBuffer: ByteBuffer(bytes: bytes))
+            body: .paced(bytes, gate)
         )
     }
 }

@@ -16,6 +16,7 @@ struct DataAPIRoutes {
     let accounts: AccountService
     let data: DataService
     let settings: GatewaySettings
+    let gate: RequestGate
 
     func add(to router: Router<GatewayContext>) {
         router.post("/app/:appID/endpoint/data/:version/action/:action") { request, context in
@@ -43,16 +44,21 @@ struct DataAPIRoutes {
             configured: api.returnType == .extendedJSON ? .ejson : .json
         )
         let deadline = ContinuousClock.now + settings.requestTimeout
-        let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes)
-        let bytes = try await reader.read(request)
+        let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
+        var room: RequestGate.Room?
+        defer { withExtendedLifetime(room) {} }
+        let bytes = try await reader.read(request, &room)
         trace.enter(.authenticate)
         let admission = DataAPIAdmission(app: app)
         try Self.validate(request, bytes, api, admission)
         let principal = try await accounts.authenticate(
             RequestCredentials(request.headers),
-            app.accounts
+            app.accounts,
+            from: NetworkAddress(facts.address)
         )
         if case .user(let profile) = principal { trace.note { $0.userID = profile.id } }
+        let place = try gate.admit(principal)
+        defer { gate.release(place) }
         guard admission.admits(principal, request: facts.ruleRequest) else {
             throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(known: action)\"")
         }
@@ -63,6 +69,7 @@ struct DataAPIRoutes {
             } else {
                 try parse(bytes, action)
             }
+        gate.count(operation.action, of: place)
         let call = CallContext(
             app: app,
             principal: principal,
@@ -72,7 +79,13 @@ struct DataAPIRoutes {
         )
         let result = try await data.perform(operation, call)
         trace.enter(.encode)
-        let response = DataAPIResponse(result: result, form: form, insertStatus: settings.insertStatus)
+        let response = DataAPIResponse(
+            result: result,
+            form: form,
+            insertStatus: settings.insertStatus,
+            limits: data.limits,
+            gate: gate
+        )
         guard result.isLong else { return try response.response() }
         return try await LongComputation.run { () throws(ServiceError) in try response.response() }
     }

@@ -28,7 +28,12 @@ public final class EvaluationMeter: Sendable {
         let before = steps.load(ordering: .relaxed)
         let after = before &+ Swift.max(count, 0)
         steps.store(after, ordering: .relaxed)
-        if after > limit || after < 0 { throw Self.exceeded }
+        if after > limit || after < 0 {
+            throw .mongo(
+                .maxTimeMSExpired,
+                "operation exceeded time limit: its expressions take more than \(limit) steps (limit max-evaluation-steps)"
+            )
+        }
         if let shouldStop, before >> 12 != after >> 12, shouldStop() { throw Self.exceeded }
     }
 

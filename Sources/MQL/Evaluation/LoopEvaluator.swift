@@ -92,9 +92,12 @@ struct LoopEvaluator {
         let slot = inner.depth
         var result = try initial.evaluate(root, context)
         inner.bind("value", to: result)
+        var appending = AppendingBody(body)
         for (index, element) in elements.enumerated() {
             try context.meter.spend()
             inner.rebind(this, to: element)
+            inner.rebind(slot, to: nil)
+            if try appending?.append(to: &result, root, inner) == true { continue }
             inner.rebind(slot, to: result)
             result = try body.evaluate(root, inner)
             // A body can nest the value once more with every element; checked before it is deep

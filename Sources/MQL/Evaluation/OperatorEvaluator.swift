@@ -33,7 +33,11 @@ struct OperatorEvaluator {
         var values: [BSONValue?] = []
         values.reserveCapacity(operands.count)
         for operand in operands { values.append(try value(operand)) }
-        return try evaluate(op, values: values)
+        try context.meter.spend(values.count)
+        let result = try evaluate(op, values: values)
+        // Long texts cost what they weigh: repeated concatenation would copy without being counted.
+        if case .string(let text)? = result { try context.meter.spend(text.utf8.count >> 5) }
+        return result
     }
 
     func value(_ expression: AggregationExpression) throws(ServiceError) -> BSONValue? {

@@ -1,5 +1,6 @@
 import CLibpq
 import Errors
+import Glibc
 
 /// What a connection knows, and everything it says to libpq.
 ///
@@ -10,6 +11,8 @@ struct ConnectionState: @unchecked Sendable {
         case nothing
         case finished(StatementJob, StatementJob.Outcome)
         case lost(ServiceError)
+        /// The reply passes its bound; the request asks the server to stop.
+        case tooLarge(CancelRequest, StatementJob)
     }
 
     /// The job in hand, and how much of its reply has been read.
@@ -26,6 +29,9 @@ struct ConnectionState: @unchecked Sendable {
         var isSecondAttempt = false
         var result: WireResult?
         var failure: PostgresFailure?
+        /// About how many bytes have come.
+        var received = 0
+        var isTooLarge = false
     }
 
     private(set) var handle: OpaquePointer?
@@ -40,8 +46,10 @@ struct ConnectionState: @unchecked Sendable {
     private var pending: Pending?
     private var isCancelOnItsWay = false
     private var held: StatementJob.Outcome?
+    private let resultLimit: Int
 
-    init(_ handle: OpaquePointer, capacity: Int, counts: StatementCounts? = nil) {
+    init(_ handle: OpaquePointer, capacity: Int, resultLimit: Int, counts: StatementCounts? = nil) {
+        self.resultLimit = resultLimit
         self.handle = handle
         descriptor = PQsocket(handle)
         cancelTarget = CancelRequest(handle)
@@ -141,7 +149,31 @@ struct ConnectionState: @unchecked Sendable {
 
     /// Takes in what has arrived and steps through complete replies.
     mutating func read() -> Event {
+        let waiting = waitingBytes
         guard PQconsumeInput(handle) == 1 else { return .lost(lossOfConnection()) }
+        let read = waiting <= Self.bufferBytes ? waiting : max(waiting - waitingBytes, Self.bufferBytes)
+        pending?.received += read
+        let event = readReplies()
+        guard case .nothing = event, let current = pending, current.received > resultLimit,
+            !current.isTooLarge
+        else { return event }
+        pending?.isTooLarge = true
+        return beginCancel(now: Timeline.now).map { .tooLarge($0, current.job) } ?? .nothing
+    }
+
+    /// What libpq reads at least at once, when there is as much.
+    private static var bufferBytes: Int { 8192 }
+
+    /// Bytes that have arrived and wait to be read.
+    ///
+    /// libpq keeps a result in memory until it is whole and does not tell how large it grows, so that the bytes
+    /// are counted on their way in; for large replies the count is right but for a factor of two.
+    private var waitingBytes: Int {
+        var count: Int32 = 0
+        return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
+    private mutating func readReplies() -> Event {
         // A reply is never missed by stopping at an empty answer: there is at most one between two replies.
         var empty = 0
         while var current = pending {
@@ -205,6 +237,7 @@ struct ConnectionState: @unchecked Sendable {
                 return send(&again) ? .nothing : .lost(.connectionLost(errorMessage))
             }
         }
+        if done.isTooLarge { return deliver(done, .failure(.resultTooLarge)) }
         return deliver(done, done.failure.map { .failure($0.serviceError) } ?? .success(done.result))
     }
 

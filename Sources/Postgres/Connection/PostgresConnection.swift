@@ -52,8 +52,14 @@ final class PostgresConnection: ReactorClient {
         self.reactor = reactor
         self.cancelThread = cancelThread
         cancelGrace = settings.cancelGrace
-        let capacity = settings.maxPreparedStatements
-        state = Mutex(ConnectionState(session.take(), capacity: capacity, counts: counts))
+        state = Mutex(
+            ConnectionState(
+                session.take(),
+                capacity: settings.maxPreparedStatements,
+                resultLimit: settings.maxResultBytes,
+                counts: counts
+            )
+        )
         state.withLock { $0.token = reactor.add($0.descriptor, self) }
     }
 
@@ -150,6 +156,7 @@ final class PostgresConnection: ReactorClient {
         case .nothing: break
         case .finished(let job, let outcome): owner.connection(self, finished: job, outcome)
         case .lost(let error): abandon(error)
+        case .tooLarge(let request, let job): send(request, for: job)
         }
     }
 

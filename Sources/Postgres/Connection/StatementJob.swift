@@ -118,6 +118,15 @@ extension ServiceError {
         )
     }
 
+    /// The reply was larger than is taken in.
+    static var resultTooLarge: ServiceError {
+        ServiceError(
+            .readSizeLimitExceeded,
+            "the result is too large (limit max-result-bytes)",
+            details: ["limit": "max-result-bytes"]
+        )
+    }
+
     /// The deadline passed.
     static var deadlineExceeded: ServiceError {
         ServiceError(

@@ -57,10 +57,7 @@ struct Composition: Sendable {
             logObserver.record(observation)
             if case .requestFinished(let record) = observation { requestLog.take(record) }
         }
-        let database = Database(
-            settings: PostgresSettings(connectionString: databaseURL, maxConnections: settings.poolSize),
-            observer: observer
-        )
+        let database = Database(settings: settings.postgres(databaseURL), observer: observer)
         let apps = AppRegistry(database: database, observer: observer)
         do {
             try await database.check()
@@ -77,13 +74,20 @@ struct Composition: Sendable {
         }
         let ids = ObjectIDGenerator.random()
         let catalog = CollectionCatalog(database: database)
-        let data = DataService(database: database, catalog: catalog, ids: ids, now: Self.milliseconds)
+        let data = DataService(
+            database: database,
+            catalog: catalog,
+            ids: ids,
+            limits: settings.data,
+            now: Self.milliseconds
+        )
         let keySets = KeySetFetcher()
         let accounts = AccountService(
             database: database,
             apps: { apps.app(id: $0)?.accounts },
             ids: ids,
             customUserData: data,
+            limits: settings.accounts,
             fetchKeys: { try await keySets.fetch($0) },
             now: Self.milliseconds
         )

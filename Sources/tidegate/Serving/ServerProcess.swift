@@ -34,6 +34,7 @@ struct ServerProcess: Sendable {
         )
         let responder = composition.gateway.responder()
         let http1 = http1
+        let guarding = ConnectionPolicy(settings, logger)
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin { await doors.opened(admin: $0) }
         services += composition.followers
@@ -42,7 +43,10 @@ struct ServerProcess: Sendable {
                 Application(
                     responder: responder,
                     server: HTTPServerBuilder { responder in
-                        PinnedChannel(base: HTTP1Channel(responder: responder, configuration: http1))
+                        guarding.guarded(
+                            HTTP1Channel(responder: responder, configuration: http1),
+                            isPlain: true
+                        )
                     },
                     configuration: configuration(host: settings.host, port: settings.port),
                     onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
@@ -59,15 +63,16 @@ struct ServerProcess: Sendable {
                     Application(
                         responder: responder,
                         server: HTTPServerBuilder { responder in
-                            PinnedChannel(
-                                base: try HTTP2UpgradeChannel(
+                            guarding.guarded(
+                                try HTTP2UpgradeChannel(
                                     tlsConfiguration: certificates.configuration(),
                                     configuration: .init(
-                                        idleTimeout: .seconds(75),
+                                        idleTimeout: .seconds(settings.connections.idleTimeout),
                                         streamConfiguration: http1
                                     ),
                                     responder: responder
-                                )
+                                ),
+                                isPlain: false
                             )
                         },
                         configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
@@ -119,9 +124,10 @@ struct ServerProcess: Sendable {
     /// A connection of HTTP/1.1, or a stream of HTTP/2.
     private var http1: HTTP1Channel.Configuration {
         let timeout = TimeAmount(settings.gateway.bodyTimeout)
+        let writing = TimeAmount.seconds(Int64(settings.connections.writeTimeout))
         return HTTP1Channel.Configuration(
-            additionalChannelHandlers: [SlowBodyHandler(timeout: timeout)],
-            idleTimeout: .seconds(75),
+            additionalChannelHandlers: [SlowBodyHandler(timeout: timeout), SlowReaderHandler(timeout: writing)],
+            idleTimeout: .seconds(Int64(settings.connections.idleTimeout)),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: settings.gateway.limits.headerBytes,
                 maxHeaderListSize: settings.gateway.limits.headerBytes,

@@ -18,6 +18,25 @@ struct LimitOptions: ParsableArguments {
     @Option(name: .long, help: help("max-sort-keys")) var maxSortKeys: String?
     @Option(name: .long, help: help("max-projected-fields")) var maxProjectedFields: String?
     @Option(name: .long, help: help("max-inserted-documents")) var maxInsertedDocuments: String?
+    @Option(name: .long, help: help("max-concurrent-requests")) var maxConcurrentRequests: String?
+    @Option(name: .long, help: help("max-concurrent-requests-per-user")) var maxConcurrentRequestsPerUser: String?
+    @Option(name: .long, help: help("max-buffered-body-bytes")) var maxBufferedBodyBytes: String?
+    @Option(name: .long, help: help("max-waiting-statements")) var maxWaitingStatements: String?
+    @Option(name: .long, help: help("pool-wait")) var poolWait: String?
+    @Option(name: .long, help: help("requests-per-second-per-user")) var requestsPerSecondPerUser: String?
+    @Option(name: .long, help: help("request-burst-per-user")) var requestBurstPerUser: String?
+    @Option(name: .long, help: help("requests-per-second-per-address")) var requestsPerSecondPerAddress: String?
+    @Option(name: .long, help: help("request-burst-per-address")) var requestBurstPerAddress: String?
+    @Option(name: .long, help: help("failed-logins-per-minute-per-address")) var failedLoginsPerMinutePerAddress: String?
+    @Option(name: .long, help: help("failed-logins-per-minute-per-account")) var failedLoginsPerMinutePerAccount: String?
+    @Option(name: .long, help: help("max-waiting-logins")) var maxWaitingLogins: String?
+    @Option(name: .long, help: help("max-result-bytes")) var maxResultBytes: String?
+    @Option(name: .long, help: help("max-result-documents")) var maxResultDocuments: String?
+    @Option(name: .long, help: help("max-evaluation-steps")) var maxEvaluationSteps: String?
+    @Option(name: .long, help: help("max-connections")) var maxConnections: String?
+    @Option(name: .long, help: help("header-timeout")) var headerTimeout: String?
+    @Option(name: .long, help: help("idle-timeout")) var idleTimeout: String?
+    @Option(name: .long, help: help("write-timeout")) var writeTimeout: String?
 
     private static func help(_ name: String) -> ArgumentHelp {
         ArgumentHelp(stringLiteral: LimitSetting.help(name))
@@ -34,6 +53,25 @@ struct LimitOptions: ParsableArguments {
             ("max-update-paths", maxUpdatePaths), ("max-pattern-bytes", maxPatternBytes),
             ("max-sort-keys", maxSortKeys), ("max-projected-fields", maxProjectedFields),
             ("max-inserted-documents", maxInsertedDocuments),
+            ("max-concurrent-requests", maxConcurrentRequests),
+            ("max-concurrent-requests-per-user", maxConcurrentRequestsPerUser),
+            ("max-buffered-body-bytes", maxBufferedBodyBytes),
+            ("max-waiting-statements", maxWaitingStatements),
+            ("pool-wait", poolWait),
+            ("requests-per-second-per-user", requestsPerSecondPerUser),
+            ("request-burst-per-user", requestBurstPerUser),
+            ("requests-per-second-per-address", requestsPerSecondPerAddress),
+            ("request-burst-per-address", requestBurstPerAddress),
+            ("failed-logins-per-minute-per-address", failedLoginsPerMinutePerAddress),
+            ("failed-logins-per-minute-per-account", failedLoginsPerMinutePerAccount),
+            ("max-waiting-logins", maxWaitingLogins),
+            ("max-result-bytes", maxResultBytes),
+            ("max-result-documents", maxResultDocuments),
+            ("max-evaluation-steps", maxEvaluationSteps),
+            ("max-connections", maxConnections),
+            ("header-timeout", headerTimeout),
+            ("idle-timeout", idleTimeout),
+            ("write-timeout", writeTimeout),
         ]
         return Dictionary(uniqueKeysWithValues: values.compactMap { name, value in value.map { (name, $0) } })
     }

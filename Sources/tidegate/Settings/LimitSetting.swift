@@ -1,6 +1,7 @@
 import BSON
 import HTTPGateway
 import MQL
+import Services
 
 /// A limit: a setting that is a whole number, and where the number goes.
 struct LimitSetting: Sendable {
@@ -29,7 +30,7 @@ struct LimitSetting: Sendable {
     }
 
     /// Every limit, in the order of the README.
-    static let all: [LimitSetting] = sizes
+    static let all: [LimitSetting] = sizes + results + admission + logins + connections
 
     private static let megabyte = 1 << 20
 
@@ -97,6 +98,144 @@ struct LimitSetting: Sendable {
         },
         LimitSetting("max-inserted-documents", 100_000, in: 1...100_000, "Documents of one insertMany.") {
             $0.gateway.limits.parse.insertedDocuments = $1
+        },
+    ]
+
+    /// How many requests may come, at once and in time; 0 is no limit.
+    private static let admission: [LimitSetting] = [
+        LimitSetting("max-concurrent-requests", 10_000, in: 0...1_000_000, "Requests under way at once.") {
+            $0.gateway.admission.concurrentRequests = $1
+        },
+        LimitSetting(
+            "max-concurrent-requests-per-user",
+            0,
+            in: 0...1_000_000,
+            "Requests of one user under way at once; 0 is no limit."
+        ) {
+            $0.gateway.admission.concurrentRequestsPerUser = $1
+        },
+        LimitSetting(
+            "max-buffered-body-bytes",
+            512 * megabyte,
+            in: 0...(1 << 40),
+            "Bytes of all bodies under way that are larger than 64 KiB."
+        ) {
+            $0.gateway.admission.bufferedBodyBytes = $1
+        },
+        LimitSetting(
+            "max-waiting-statements",
+            1000,
+            in: 0...1_000_000,
+            "Statements that wait for a connection to PostgreSQL."
+        ) {
+            $0.queue.statements = $1
+        },
+        LimitSetting("pool-wait", 10, in: 1...3600, "Seconds that a statement waits for a connection.") {
+            $0.queue.seconds = $1
+        },
+        LimitSetting(
+            "requests-per-second-per-user",
+            0,
+            in: 0...1_000_000,
+            "Requests of one user in a second, in the long run; 100 documents of an insertMany are one."
+        ) {
+            $0.gateway.admission.requestsPerSecondPerUser = $1
+        },
+        LimitSetting(
+            "request-burst-per-user",
+            1000,
+            in: 1...1_000_000,
+            "Requests that one user may save up for a rush."
+        ) {
+            $0.gateway.admission.requestBurstPerUser = $1
+        },
+        LimitSetting(
+            "requests-per-second-per-address",
+            0,
+            in: 0...1_000_000,
+            "Requests of one address in a second that come without a good user: logins, wrong or no credentials."
+        ) {
+            $0.gateway.admission.requestsPerSecondPerAddress = $1
+        },
+        LimitSetting(
+            "request-burst-per-address",
+            1000,
+            in: 1...1_000_000,
+            "Requests that one address may save up for a rush."
+        ) {
+            $0.gateway.admission.requestBurstPerAddress = $1
+        },
+    ]
+
+    /// How many credentials may be tried; 0 is no limit.
+    private static let logins: [LimitSetting] = [
+        LimitSetting(
+            "failed-logins-per-minute-per-address",
+            60,
+            in: 0...1_000_000,
+            "Failed logins from one address in a minute."
+        ) {
+            $0.accounts.failedLoginsPerAddress = $1
+        },
+        LimitSetting(
+            "failed-logins-per-minute-per-account",
+            20,
+            in: 0...1_000_000,
+            "Failed logins of one account from one address in a minute; five times as many from everywhere."
+        ) {
+            $0.accounts.failedLoginsPerAccount = $1
+        },
+        LimitSetting("max-waiting-logins", 64, in: 0...100_000, "Logins that wait for a password hash.") {
+            $0.accounts.waitingHashes = $1
+        },
+    ]
+
+    /// What one operation may bring back and compute.
+    private static let results: [LimitSetting] = [
+        LimitSetting("max-result-bytes", 64 * megabyte, in: 1024...1024 * megabyte, "Bytes of an answer's documents.") {
+            $0.data.resultBytes = $1
+        },
+        LimitSetting(
+            "max-result-documents",
+            50_000,
+            in: 1...50_000,
+            "Documents of an answer; a find stops there, an aggregation is refused."
+        ) {
+            $0.data.resultDocuments = $1
+        },
+        LimitSetting(
+            "max-evaluation-steps",
+            200_000_000,
+            in: 1000...100_000_000_000,
+            "Steps of the expressions of a request in memory; some millions take a second."
+        ) {
+            $0.data.evaluationSteps = $1
+        },
+    ]
+
+    /// How many connections there may be, and how long they may do nothing.
+    private static let connections: [LimitSetting] = [
+        LimitSetting("max-connections", 10_000, in: 1...1_000_000, "Connections of clients, of all doors together.") {
+            $0.connections.most = $1
+        },
+        LimitSetting(
+            "header-timeout",
+            30,
+            in: 1...3600,
+            "Seconds from a connection's beginning, or a request's first byte, to the end of its header; TLS included."
+        ) {
+            $0.connections.headTimeout = $1
+        },
+        LimitSetting("idle-timeout", 75, in: 1...86400, "Seconds that a connection may be without a request.") {
+            $0.connections.idleTimeout = $1
+        },
+        LimitSetting(
+            "write-timeout",
+            30,
+            in: 1...3600,
+            "Seconds in which a client must take some of its answer, 64 KiB at the most."
+        ) {
+            $0.connections.writeTimeout = $1
         },
     ]
 }

@@ -19,6 +19,10 @@ struct ServerSettings: Sendable {
     var tlsKey: String?
     var gateway: GatewaySettings
     var poolSize: Int
+    var accounts = AccountLimits()
+    var queue = QueueLimits()
+    var connections = ConnectionLimits()
+    var data = DataLimits()
     var logLevel: Logger.Level
     var logFormat: LogFormat
     var requestLog: RequestLog.Settings
@@ -86,10 +90,7 @@ struct ServerSettings: Sendable {
             requestTimeout: .seconds(try values.integer(.requestTimeout, in: 1...3600)),
             insertStatus: insertStatus,
             publicURL: values.text(.publicURL),
-            trustedProxies: Set(
-                (values.text(.trustedProxies) ?? "").split(separator: ",")
-                    .map { String($0.filter { $0 != " " }) }
-            ),
+            trustedProxies: try TrustedProxies.parse(values.text(.trustedProxies) ?? ""),
             serverTiming: try values.flag(.serverTiming)
         )
         for limit in LimitSetting.all {

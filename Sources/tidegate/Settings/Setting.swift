@@ -85,7 +85,7 @@ struct Setting: Sendable {
     static let trustedProxies = Setting(
         name: "trusted-proxies",
         defaultValue: "",
-        help: "Addresses, separated by commas, whose X-Forwarded headers count."
+        help: "Addresses and ranges (10.0.0.0/8), separated by commas, whose X-Forwarded headers count."
     )
     static let serverTiming = Setting(
         name: "server-timing",

@@ -12,7 +12,7 @@ enum LimitedServer {
                 "--max-array-length", "50", "--max-key-bytes", "40", "--max-conditions", "5",
                 "--max-list-members", "4", "--max-stages", "3", "--max-update-paths", "3",
                 "--max-pattern-bytes", "8", "--max-sort-keys", "2", "--max-projected-fields", "3",
-                "--max-inserted-documents", "3",
+                "--max-inserted-documents", "3", "--failed-logins-per-minute-per-address", "10",
             ]
         )
     }

@@ -19,17 +19,33 @@ public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandle
     private var timer: Scheduled<Void>?
     private var isWaiting = false
     private var gaveUp = false
+    private var connection: ConnectionGuard?
+    /// Whether this is a stream of HTTP/2, whose connection is the parent.
+    private var isStream = false
 
     /// - Parameter timeout: How long a body may take, from the head on.
     public init(timeout: TimeAmount) {
         self.timeout = timeout
     }
 
+    /// Finds the connection's guard, in this pipeline or, for a stream of HTTP/2, in the connection's.
+    public func handlerAdded(context: ChannelHandlerContext) {
+        let own = try? context.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+        if own == nil, let parent = context.channel.parent, parent.eventLoop.inEventLoop {
+            connection = try? parent.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+            isStream = connection != nil
+        } else {
+            connection = own
+        }
+    }
+
     /// Begins to wait at a head and stops at an end; most bodies arrive with their head and need no timer.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if gaveUp { return }
         switch unwrapInboundIn(data) {
-        case .head: isWaiting = true
+        case .head:
+            connection?.headArrived(isMultiplexed: isStream)
+            isWaiting = true
         case .end:
             isWaiting = false
             timer?.cancel()
@@ -59,7 +75,13 @@ public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandle
 
     /// Closes after the answer to a request that was given up.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard gaveUp, case .end = unwrapOutboundIn(data) else {
+        if case .end = unwrapOutboundIn(data) {
+            connection?.answerEnded()
+        } else {
+            context.write(data, promise: promise)
+            return
+        }
+        guard gaveUp else {
             context.write(data, promise: promise)
             return
         }

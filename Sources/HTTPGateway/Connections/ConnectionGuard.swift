@@ -1,0 +1,134 @@
+public import NIOCore
+import Synchronization
+
+/// How many connections stand, of all doors together.
+public final class ConnectionCount: Sendable {
+    private let count = Atomic<Int>(0)
+    private let most: Int
+
+    /// - Parameter most: Connections at once; 0 is no limit.
+    public init(most: Int) {
+        self.most = most
+    }
+
+    /// Counts one more.
+    ///
+    /// - Returns: Whether it may stay; counted it is in any case.
+    func add() -> Bool {
+        count.add(1, ordering: .relaxed).newValue <= most || most == 0
+    }
+
+    func remove() {
+        count.subtract(1, ordering: .relaxed)
+    }
+}
+
+/// Stands between a socket and everything else: too many connections are turned away, and those that do not
+/// bring a request's head to its end in time are closed.
+///
+/// The time runs from the connection's beginning, so that it bounds the handshake of TLS too, and later from the
+/// first byte after an answer. ``SlowBodyHandler`` tells of heads and answers. A connection of HTTP/2 is
+/// watched until its first head; later, one without streams is idle and closed as such.
+public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
+    /// Bytes from the socket.
+    public typealias InboundIn = ByteBuffer
+    /// The same bytes.
+    public typealias InboundOut = ByteBuffer
+    /// Bytes to the socket.
+    public typealias OutboundOut = ByteBuffer
+
+    private let connections: ConnectionCount
+    private let headTimeout: TimeAmount
+    /// Whether answers can be written as they are.
+    private let isPlain: Bool
+    private var isWelcome = true
+    private var timer: Scheduled<Void>?
+    private var requests = 0
+    private var isMultiplexed = false
+    private var hasBytes = false
+
+    /// - Parameters:
+    ///   - connections: Shared by all connections.
+    ///   - headTimeout: How long a head may take.
+    ///   - isPlain: Whether the connection is without TLS.
+    public init(connections: ConnectionCount, headTimeout: TimeAmount, isPlain: Bool) {
+        self.connections = connections
+        self.headTimeout = headTimeout
+        self.isPlain = isPlain
+    }
+
+    /// Counts the connection until it closes.
+    public func handlerAdded(context: ChannelHandlerContext) {
+        isWelcome = connections.add()
+        let connections = connections
+        context.channel.closeFuture.whenComplete { _ in connections.remove() }
+        if context.channel.isActive { begin(context) }
+    }
+
+    /// Begins to wait for a head, or says that there is no room.
+    public func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        begin(context)
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard isWelcome else {
+            let text = """
+                HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n
+                """
+            if isPlain { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil) }
+            context.close(promise: nil)
+            return
+        }
+        startTimer(context)
+    }
+
+    /// Notes that a request has begun.
+    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard isWelcome else { return }
+        hasBytes = true
+        context.fireChannelRead(data)
+    }
+
+    /// Starts the time of a head that did not come at once; most do, and need no timer.
+    public func channelReadComplete(context: ChannelHandlerContext) {
+        if hasBytes, requests == 0, !isMultiplexed { startTimer(context) }
+        context.fireChannelReadComplete()
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        guard timer == nil else { return }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: headTimeout) { self.giveUp(context) }
+    }
+
+    private func giveUp(_ context: ChannelHandlerContext) {
+        guard timer != nil else { return }
+        timer = nil
+        if isPlain, hasBytes {
+            let text = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+        }
+        context.close(promise: nil)
+    }
+
+    /// A head has come whole.
+    func headArrived(isMultiplexed: Bool) {
+        timer?.cancel()
+        timer = nil
+        requests += 1
+        hasBytes = false
+        if isMultiplexed { self.isMultiplexed = true }
+    }
+
+    /// An answer has been written.
+    func answerEnded() {
+        requests -= 1
+        hasBytes = false
+    }
+
+    /// Lets nothing hang on to a connection that is gone.
+    public func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+    }
+}

@@ -1,0 +1,110 @@
+import Accounts
+import Errors
+
+/// Slows the guessing of credentials, without letting anybody lock others out.
+///
+/// Only failures count, by three measures: the address they come from, the account that they name as seen
+/// from that address, and the account from everywhere. The last one does not hold for addresses from which
+/// the account has logged in before, so that whoever attacks an account from elsewhere cannot keep its owner
+/// out. Checks look before they charge: many at once may pass, and what they used up is owed afterwards.
+///
+/// Anonymous logins and signed tokens are not guessed, and do not count.
+///
+/// Source: `reference/peers.md` §6.1, brute-force controls.
+final class LoginThrottle: Sendable {
+    /// One try, to be told its outcome.
+    struct Attempt: Sendable {
+        fileprivate let address: RateKey?
+        fileprivate let account: RateKey?
+        fileprivate let pair: RateKey?
+    }
+
+    private let addresses: TokenBuckets?
+    private let pairs: TokenBuckets?
+    private let accounts: TokenBuckets?
+    /// Where accounts have logged in from; remembered as keys that have to wait.
+    private let familiar = TokenBuckets(
+        .init(tokens: 1, per: LoginThrottle.familiarFor, burst: 1),
+        capacity: 131_072,
+        debtLimit: 0
+    )
+    private let now: @Sendable () -> Int64
+
+    /// Thirty days, in nanoseconds.
+    private static let familiarFor: Int64 = 30 * 86_400 * 1_000_000_000
+    /// How many addresses' worth of failures one account takes before strangers have to wait.
+    private static let accountFactor = 5
+
+    /// - Parameters:
+    ///   - perAddress: Failures per minute; 0 is no limit.
+    ///   - perAccount: Failures per minute that name one account; 0 is no limit.
+    ///   - now: Nanoseconds on a clock that only grows.
+    init(perAddress: Int, perAccount: Int, now: @escaping @Sendable () -> Int64) {
+        addresses = perAddress > 0 ? TokenBuckets(.perMinute(perAddress)) : nil
+        pairs = perAccount > 0 ? TokenBuckets(.perMinute(perAccount)) : nil
+        accounts = perAccount > 0 ? TokenBuckets(.perMinute(perAccount * Self.accountFactor)) : nil
+        self.now = now
+    }
+
+    /// Lets a try pass, before it costs anything.
+    ///
+    /// - Throws: `tooManyRequests` with the seconds to wait.
+    func begin(
+        _ login: Credentials,
+        appID: String,
+        from address: NetworkAddress?
+    ) throws(ServiceError) -> Attempt {
+        guard addresses != nil || pairs != nil, login.canBeGuessed else {
+            return Attempt(address: nil, account: nil, pair: nil)
+        }
+        let now = now()
+        let address = address.map { RateKey($0) }
+        if let address, let wait = addresses?.wait(address, now: now), wait > 0 {
+            throw TokenBuckets.refusal(
+                wait: wait,
+                "failed logins from this address",
+                limit: "failed-logins-per-minute-per-address"
+            )
+        }
+        // A key names no account before it is checked.
+        guard case .emailPassword(let username, _) = login else {
+            return Attempt(address: address, account: nil, pair: nil)
+        }
+        let account = RateKey(appID, username)
+        let pair = address.map { account.joined(with: $0) }
+        var wait = pair.flatMap { pairs?.wait($0, now: now) } ?? 0
+        let isFamiliar = pair.map { familiar.wait($0, now: now) > 0 } ?? false
+        if !isFamiliar { wait = max(wait, accounts?.wait(account, now: now) ?? 0) }
+        if wait > 0 {
+            throw TokenBuckets.refusal(
+                wait: wait,
+                "failed logins of this account",
+                limit: "failed-logins-per-minute-per-account"
+            )
+        }
+        return Attempt(address: address, account: account, pair: pair)
+    }
+
+    /// The credentials were good.
+    func succeeded(_ attempt: Attempt) {
+        guard let pair = attempt.pair else { return }
+        familiar.charge(pair, now: now())
+    }
+
+    /// The credentials were not good.
+    func failed(_ attempt: Attempt) {
+        let now = now()
+        if let address = attempt.address { addresses?.charge(address, now: now) }
+        if let account = attempt.account { accounts?.charge(account, now: now) }
+        if let pair = attempt.pair { pairs?.charge(pair, now: now) }
+    }
+}
+
+extension Credentials {
+    fileprivate var canBeGuessed: Bool {
+        switch self {
+        case .emailPassword, .apiKey: true
+        case .anonymous, .customToken: false
+        }
+    }
+}
