@@ -64,6 +64,12 @@ public final class RawConnection: Sendable {
         return count > 0 ? Array(buffer.prefix(count)) : nil
     }
 
+    /// Whether something has come, or the other side has closed.
+    public var hasBytes: Bool {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&wait, 1, 0) == 1
+    }
+
     /// Everything that comes until the other side closes; nil when it does not close within a minute.
     public func receiveAll() -> String? {
         var text: [UInt8] = []
@@ -91,7 +97,9 @@ public final class RawConnection: Sendable {
                 return ":" + String(repeating: "0", count: 4 - digits.count) + digits
             }
             let (here, there) = (hex(UInt16(bigEndian: own.sin_port)), hex(port))
-            let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+            // Files of the kernel have no size, which Foundation would ask for.
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/tcp"))
+            let table = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
             return table.split(separator: "\n").contains { line in
                 let fields = line.split(separator: " ")
                 return fields.count > 3 && fields[1].hasSuffix(there) && fields[2].hasSuffix(here)

@@ -75,12 +75,11 @@ public final class SlowBodyHandler: ChannelDuplexHandler, RemovableChannelHandle
 
     /// Closes after the answer to a request that was given up.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) {
-            connection?.answerEnded()
-        } else {
+        guard case .end = unwrapOutboundIn(data) else {
             context.write(data, promise: promise)
             return
         }
+        connection?.answerEnded()
         guard gaveUp else {
             context.write(data, promise: promise)
             return

@@ -25,3 +25,32 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         await base.handle(value: value, logger: logger)
     }
 }
+
+/// How the connections of all doors are guarded: the limits, and what is counted across doors.
+struct ConnectionPolicy: Sendable {
+    private let connections: ConnectionCount
+    private let headTimeout: TimeAmount
+
+    /// Takes no more connections than the system has files for: those to PostgreSQL, logs and the like need some.
+    init(_ settings: ServerSettings, _ logger: Logger) {
+        let files = FileLimit.raise() - settings.poolSize - 100
+        let most = max(1, min(settings.connections.most, files))
+        if most < settings.connections.most {
+            logger.warning("the system allows \(most) connections at once (max-connections wants more)")
+        }
+        connections = ConnectionCount(most: most)
+        headTimeout = .seconds(Int64(settings.connections.headTimeout))
+    }
+
+    /// A door's connections, guarded and each on its own thread.
+    func guarded<Base: ServerChildChannel>(_ base: Base, isPlain: Bool) -> PinnedChannel<GuardedChannel<Base>> {
+        PinnedChannel(
+            base: GuardedChannel(
+                base: base,
+                connections: connections,
+                headTimeout: headTimeout,
+                isPlain: isPlain
+            )
+        )
+    }
+}

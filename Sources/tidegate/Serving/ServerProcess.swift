@@ -37,15 +37,7 @@ struct ServerProcess: Sendable {
         let responder = CurrentResponder(gateway.responder())
         let current = CurrentSettings(settings, load: reloadSettings)
         let http1 = http1(current)
-        let idleTimeout = Duration.seconds(settings.connections.idleTimeout)
-        // Each connection of a client is a file, as are those to PostgreSQL, logs and the like.
-        let files = FileLimit.raise() - settings.poolSize - 100
-        let most = max(1, min(settings.connections.most, files))
-        if most < settings.connections.most {
-            logger.warning("the system allows \(most) connections at once (max-connections wants more)")
-        }
-        let connections = ConnectionCount(most: most)
-        let headTimeout = TimeAmount.seconds(Int64(settings.connections.headTimeout))
+        let guarding = ConnectionPolicy(settings, logger)
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers
@@ -54,13 +46,9 @@ struct ServerProcess: Sendable {
                 Application(
                     responder: responder,
                     server: HTTPServerBuilder { responder in
-                        PinnedChannel(
-                            base: GuardedChannel(
-                                base: HTTP1Channel(responder: responder, configuration: http1),
-                                connections: connections,
-                                headTimeout: headTimeout,
-                                isPlain: true
-                            )
+                        guarding.guarded(
+                            HTTP1Channel(responder: responder, configuration: http1),
+                            isPlain: true
                         )
                     },
                     configuration: configuration(host: settings.host, port: settings.port),
@@ -78,20 +66,16 @@ struct ServerProcess: Sendable {
                     Application(
                         responder: responder,
                         server: HTTPServerBuilder { responder in
-                            PinnedChannel(
-                                base: GuardedChannel(
-                                    base: try HTTP2UpgradeChannel(
-                                        tlsConfiguration: certificates.configuration(),
-                                        configuration: .init(
-                                            idleTimeout: idleTimeout,
-                                            streamConfiguration: http1
-                                        ),
-                                        responder: responder
+                            guarding.guarded(
+                                try HTTP2UpgradeChannel(
+                                    tlsConfiguration: certificates.configuration(),
+                                    configuration: .init(
+                                        idleTimeout: .seconds(settings.connections.idleTimeout),
+                                        streamConfiguration: http1
                                     ),
-                                    connections: connections,
-                                    headTimeout: headTimeout,
-                                    isPlain: false
-                                )
+                                    responder: responder
+                                ),
+                                isPlain: false
                             )
                         },
                         configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),

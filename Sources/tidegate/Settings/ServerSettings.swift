@@ -101,7 +101,7 @@ struct ServerSettings: Sendable {
             requestTimeout: .seconds(try values.integer(.requestTimeout, in: 1...3600)),
             insertStatus: insertStatus,
             publicURL: values.text(.publicURL),
-            trustedProxies: try Self.proxies(values.text(.trustedProxies) ?? ""),
+            trustedProxies: try TrustedProxies.parse(values.text(.trustedProxies) ?? ""),
             serverTiming: try values.flag(.serverTiming)
         )
         for limit in LimitSetting.all {
@@ -141,22 +141,6 @@ extension ServerSettings {
         result.maxResultBytes = 4 * data.resultBytes
         result.idleInTransactionTimeout = gateway.requestTimeout
         return result
-    }
-
-    /// `10.0.0.0/8, 192.0.2.1`.
-    fileprivate static func proxies(_ list: String) throws(ServiceError) -> TrustedProxies {
-        var ranges: [NetworkRange] = []
-        for part in list.split(separator: ",") {
-            let text = String(part.filter { $0 != " " })
-            guard let range = NetworkRange(text) else {
-                throw ServiceError(
-                    .invalidSetting,
-                    "trusted-proxies: '\(text)' is neither an address nor a range such as 10.0.0.0/8"
-                )
-            }
-            ranges.append(range)
-        }
-        return TrustedProxies(ranges)
     }
 }
 
