@@ -66,7 +66,9 @@ public struct HTTPGateway: Sendable {
     /// The list of all routes.
     func router() -> Router<GatewayContext> {
         let router = Router(context: GatewayContext.self)
-        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(to: router)
+        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(
+            to: router
+        )
         LocationRoutes(apps: apps, settings: settings).add(to: router)
         LoginRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
         SessionRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)

@@ -68,7 +68,8 @@ public struct FieldReads: Sendable {
         case .variable(let name, let path) where name == "ROOT" || name == "CURRENT":
             if path.isEmpty { readsDocument = true } else { add(path) }
         // Where `$$CURRENT` is another value, `"$a"` is not a field of the document.
-        case .bind(let variables, in: _) where variables.contains { $0.name == "CURRENT" }: readsDocument = true
+        case .bind(let variables, in: _) where variables.contains { $0.name == "CURRENT" }:
+            readsDocument = true
         case .map(_, "CURRENT", _), .filter(_, "CURRENT", _, _): readsDocument = true
         default: break
         }

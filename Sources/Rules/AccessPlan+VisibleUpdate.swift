@@ -23,7 +23,8 @@ extension AccessPlan {
                     denial: Denial(
                         kind: .update,
                         role: role(for: .stored(stored))?.name,
-                        reason: "denied by field \"\(path.joined(separator: "."))\" permission: it is not readable"
+                        reason:
+                            "denied by field \"\(path.joined(separator: "."))\" permission: it is not readable"
                     )
                 )
             )
@@ -38,7 +39,9 @@ extension AccessPlan {
 
     /// A path that an operator writes and that the document's role never shows.
     private func hiddenTarget(of update: Update, _ stored: BSONDocument) -> [String]? {
-        guard case .operators(let changes, _) = update, let role = role(for: .stored(stored)) else { return nil }
+        guard case .operators(let changes, _) = update, let role = role(for: .stored(stored)) else {
+            return nil
+        }
         for change in changes {
             var targets = [change.path]
             switch change.action {

@@ -28,7 +28,9 @@ public struct CollectionRules: Sendable {
 extension CollectionRules {
     /// Whether some role shows only some fields, or some filter projects fields away.
     public var hidesFields: Bool {
-        roles.contains { $0.read == nil && !$0.fields.entries.isEmpty || $0.read == nil && $0.fields.additional != nil }
+        roles.contains {
+            $0.read == nil && !$0.fields.entries.isEmpty || $0.read == nil && $0.fields.additional != nil
+        }
             || filters.contains { !$0.projection.isEmpty }
     }
 }

@@ -144,7 +144,9 @@ struct VisibleEdit {
         if seen == stored { return true }
         switch (seen, stored) {
         case (.document(let seen), .document(let stored)):
-            return seen.fields.allSatisfy { field in stored[field.key].map { isPart(field.value, $0) } ?? false }
+            return seen.fields.allSatisfy { field in
+                stored[field.key].map { isPart(field.value, $0) } ?? false
+            }
         case (.array(let seen), .array(let stored)): return places(of: seen, in: stored) != nil
         default: return false
         }

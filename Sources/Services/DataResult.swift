@@ -24,7 +24,9 @@ public enum DataResult: Sendable {
         switch self {
         case .documents(let documents): try documents.encode(as: form, limits: limits, into: &out)
         case .document(let document):
-            if try !document.encode(as: form, limits: limits, into: &out) { out.append(contentsOf: "null".utf8) }
+            if try !document.encode(as: form, limits: limits, into: &out) {
+                out.append(contentsOf: "null".utf8)
+            }
         case .inserted, .insertedMany, .updated, .deleted: break
         }
     }

@@ -46,7 +46,9 @@ struct DataAuthorizer: Sendable {
                     environmentValues: context.app.environmentValues,
                     request: context.request()
                 ),
-                options: RuleOptions(allowsHiddenFieldQueries: context.app.definition.allowsHiddenFieldQueries)
+                options: RuleOptions(
+                    allowsHiddenFieldQueries: context.app.definition.allowsHiddenFieldQueries
+                )
             )
         )
         context.app.plans.store(plan, for: profile, in: namespace)

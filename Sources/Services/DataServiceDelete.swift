@@ -26,7 +26,8 @@ extension DataCall {
         return try await many ? deleteMany(match, layout) : deleteOne(match, layout)
     }
 
-    private func deleteOne(_ match: WriteMatch, _ layout: CollectionLayout) async throws(ServiceError) -> Int {
+    private func deleteOne(_ match: WriteMatch, _ layout: CollectionLayout) async throws(ServiceError) -> Int
+    {
         for _ in 0..<WriteCandidates.attempts {
             guard let found = try await candidate(match, layout) else { return 0 }
             if let denial = plan.denial(of: .delete, before: found.document, after: nil) {
@@ -41,7 +42,8 @@ extension DataCall {
         throw WriteCandidates.conflict
     }
 
-    private func deleteMany(_ match: WriteMatch, _ layout: CollectionLayout) async throws(ServiceError) -> Int {
+    private func deleteMany(_ match: WriteMatch, _ layout: CollectionLayout) async throws(ServiceError) -> Int
+    {
         let compiler = compiler(layout)
         return try await transaction { (transaction) async throws(ServiceError) -> Int in
             var deleted = 0

@@ -7,6 +7,7 @@ extension ResponseBody {
     /// - Parameters:
     ///   - bytes: The whole of it.
     ///   - gate: Counts a large body until it is written, so that slow readers do not fill the memory.
+    /// - Returns: The body; a short one as it is.
     static func paced(_ bytes: [UInt8], _ gate: RequestGate) -> ResponseBody {
         let buffer = ByteBuffer(bytes: bytes)
         guard buffer.readableBytes > RequestGate.smallBody else { return ResponseBody(byteBuffer: buffer) }

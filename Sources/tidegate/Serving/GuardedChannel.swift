@@ -43,7 +43,8 @@ struct ConnectionPolicy: Sendable {
     }
 
     /// A door's connections, guarded and each on its own thread.
-    func guarded<Base: ServerChildChannel>(_ base: Base, isPlain: Bool) -> PinnedChannel<GuardedChannel<Base>> {
+    func guarded<Base: ServerChildChannel>(_ base: Base, isPlain: Bool) -> PinnedChannel<GuardedChannel<Base>>
+    {
         PinnedChannel(
             base: GuardedChannel(
                 base: base,

@@ -19,16 +19,20 @@ struct LimitOptions: ParsableArguments {
     @Option(name: .long, help: help("max-projected-fields")) var maxProjectedFields: String?
     @Option(name: .long, help: help("max-inserted-documents")) var maxInsertedDocuments: String?
     @Option(name: .long, help: help("max-concurrent-requests")) var maxConcurrentRequests: String?
-    @Option(name: .long, help: help("max-concurrent-requests-per-user")) var maxConcurrentRequestsPerUser: String?
+    @Option(name: .long, help: help("max-concurrent-requests-per-user")) var maxConcurrentRequestsPerUser:
+        String?
     @Option(name: .long, help: help("max-buffered-body-bytes")) var maxBufferedBodyBytes: String?
     @Option(name: .long, help: help("max-waiting-statements")) var maxWaitingStatements: String?
     @Option(name: .long, help: help("pool-wait")) var poolWait: String?
     @Option(name: .long, help: help("requests-per-second-per-user")) var requestsPerSecondPerUser: String?
     @Option(name: .long, help: help("request-burst-per-user")) var requestBurstPerUser: String?
-    @Option(name: .long, help: help("requests-per-second-per-address")) var requestsPerSecondPerAddress: String?
+    @Option(name: .long, help: help("requests-per-second-per-address")) var requestsPerSecondPerAddress:
+        String?
     @Option(name: .long, help: help("request-burst-per-address")) var requestBurstPerAddress: String?
-    @Option(name: .long, help: help("failed-logins-per-minute-per-address")) var failedLoginsPerMinutePerAddress: String?
-    @Option(name: .long, help: help("failed-logins-per-minute-per-account")) var failedLoginsPerMinutePerAccount: String?
+    @Option(name: .long, help: help("failed-logins-per-minute-per-address"))
+    var failedLoginsPerMinutePerAddress: String?
+    @Option(name: .long, help: help("failed-logins-per-minute-per-account"))
+    var failedLoginsPerMinutePerAccount: String?
     @Option(name: .long, help: help("max-waiting-logins")) var maxWaitingLogins: String?
     @Option(name: .long, help: help("max-result-bytes")) var maxResultBytes: String?
     @Option(name: .long, help: help("max-result-documents")) var maxResultDocuments: String?

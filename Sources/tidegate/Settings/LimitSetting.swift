@@ -192,7 +192,12 @@ struct LimitSetting: Sendable {
 
     /// What one operation may bring back and compute.
     private static let results: [LimitSetting] = [
-        LimitSetting("max-result-bytes", 64 * megabyte, in: 1024...1024 * megabyte, "Bytes of an answer's documents.") {
+        LimitSetting(
+            "max-result-bytes",
+            64 * megabyte,
+            in: 1024...1024 * megabyte,
+            "Bytes of an answer's documents."
+        ) {
             $0.data.resultBytes = $1
         },
         LimitSetting(
@@ -215,7 +220,12 @@ struct LimitSetting: Sendable {
 
     /// How many connections there may be, and how long they may do nothing.
     private static let connections: [LimitSetting] = [
-        LimitSetting("max-connections", 10_000, in: 1...1_000_000, "Connections of clients, of all doors together.") {
+        LimitSetting(
+            "max-connections",
+            10_000,
+            in: 1...1_000_000,
+            "Connections of clients, of all doors together."
+        ) {
             $0.connections.most = $1
         },
         LimitSetting(
@@ -226,7 +236,8 @@ struct LimitSetting: Sendable {
         ) {
             $0.connections.headTimeout = $1
         },
-        LimitSetting("idle-timeout", 75, in: 1...86400, "Seconds that a connection may be without a request.") {
+        LimitSetting("idle-timeout", 75, in: 1...86400, "Seconds that a connection may be without a request.")
+        {
             $0.connections.idleTimeout = $1
         },
         LimitSetting(

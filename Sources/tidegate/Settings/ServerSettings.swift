@@ -116,34 +116,6 @@ enum LogFormat: String, Sendable {
     case json
 }
 
-/// How many connections there may be, and how long they may do nothing.
-struct ConnectionLimits: Sendable {
-    var most = 10_000
-    /// Seconds, all of them.
-    var headTimeout = 30
-    var idleTimeout = 75
-    var writeTimeout = 30
-}
-
-/// Who may wait for PostgreSQL, and how long.
-struct QueueLimits: Sendable {
-    var statements = 1000
-    var seconds = 10
-}
-
-extension ServerSettings {
-    /// The pool, with the request's time as the server's own limit for a statement.
-    func postgres(_ url: String) -> PostgresSettings {
-        var result = PostgresSettings(connectionString: url, maxConnections: poolSize)
-        result.maxWaiting = queue.statements
-        result.acquireTimeout = .seconds(queue.seconds)
-        result.statementTimeout = gateway.requestTimeout
-        result.maxResultBytes = 4 * data.resultBytes
-        result.idleInTransactionTimeout = gateway.requestTimeout
-        return result
-    }
-}
-
 /// Looks settings up by name, with their defaults.
 struct SettingValues {
     let reader: ConfigReader

@@ -18,28 +18,45 @@ struct HiddenFieldTests {
 
     private static let staff = Twin(
         collection: "Staff",
-        visible: #""name":"x","team":"t","contact":{"city":"c"PRIVATE},"items":[{"sku":"s1","n":1COST},{"sku":"s2","n":2COST}]"#,
+        visible:
+            #""name":"x","team":"t","contact":{"city":"c"PRIVATE},"items":[{"sku":"s1","n":1COST},{"sku":"s2","n":2COST}]"#,
         first: #""salary":10,"pin":"1111","list":[1,2],"flags":{"a":1}"#,
         second: #""salary":90,"pin":"HIDDEN-5f3a","list":["x"],"flags":"text""#
     )
 
     private static let twins: [Twin] = [
         staff,
-        Twin(collection: "Mixed", visible: #""name":"x""#, first: #""owner":"o1","salary":10,"pin":"1111","list":[1],"contact":{"phone":"1"},"items":[{"sku":"s1","cost":5}]"#, second: #""owner":"o2","salary":90,"pin":"HIDDEN-5f3a","flags":1"#),
-        Twin(collection: "Masked", visible: #""name":"x","salary":1"#, first: #""pin":"1111""#, second: #""pin":"HIDDEN-5f3a""#),
+        Twin(
+            collection: "Mixed",
+            visible: #""name":"x""#,
+            first:
+                #""owner":"o1","salary":10,"pin":"1111","list":[1],"contact":{"phone":"1"},"items":[{"sku":"s1","cost":5}]"#,
+            second: #""owner":"o2","salary":90,"pin":"HIDDEN-5f3a","flags":1"#
+        ),
+        Twin(
+            collection: "Masked",
+            visible: #""name":"x","salary":1"#,
+            first: #""pin":"1111""#,
+            second: #""pin":"HIDDEN-5f3a""#
+        ),
     ]
 
     /// What a caller may try; `F` is a hidden path.
     private static let conditions: [String] = [
         #"{"F":10}"#, #"{"F":{"$gt":50}}"#, #"{"F":{"$exists":true}}"#, #"{"F":null}"#, #"{"F":{"$ne":10}}"#,
-        #"{"F":{"$in":[10,"1111"]}}"#, #"{"F":{"$nin":[10]}}"#, #"{"F":{"$type":"int"}}"#, #"{"F":{"$regex":"^H"}}"#,
-        #"{"F":{"$not":{"$gt":50}}}"#, #"{"F":{"$size":2}}"#, #"{"F":{"$all":[1]}}"#, #"{"F":{"$mod":[20,10]}}"#,
-        #"{"F":{"$elemMatch":{"$gt":1}}}"#, #"{"F":{"$elemMatch":{"a":1}}}"#, #"{"F":{"$all":[{"$elemMatch":{"$gt":1}}]}}"#,
-        #"{"$or":[{"F":10},{"name":"none"}]}"#, #"{"$and":[{"name":"x"},{"F":{"$gt":50}}]}"#, #"{"$nor":[{"F":10}]}"#,
+        #"{"F":{"$in":[10,"1111"]}}"#, #"{"F":{"$nin":[10]}}"#, #"{"F":{"$type":"int"}}"#,
+        #"{"F":{"$regex":"^H"}}"#,
+        #"{"F":{"$not":{"$gt":50}}}"#, #"{"F":{"$size":2}}"#, #"{"F":{"$all":[1]}}"#,
+        #"{"F":{"$mod":[20,10]}}"#,
+        #"{"F":{"$elemMatch":{"$gt":1}}}"#, #"{"F":{"$elemMatch":{"a":1}}}"#,
+        #"{"F":{"$all":[{"$elemMatch":{"$gt":1}}]}}"#,
+        #"{"$or":[{"F":10},{"name":"none"}]}"#, #"{"$and":[{"name":"x"},{"F":{"$gt":50}}]}"#,
+        #"{"$nor":[{"F":10}]}"#,
         #"{"$or":[{"$and":[{"$nor":[{"F":{"$gt":50}}]}]}]}"#, #"{"name":"x","F":{"$lt":50}}"#,
         #"{"$expr":{"$gt":["$F",50]}}"#, #"{"$expr":{"$eq":[{"$type":"$F"},"int"]}}"#,
         #"{"$expr":{"$eq":[{"$getField":"F"},10]}}"#, #"{"$expr":{"$gt":["$$ROOT.F",50]}}"#,
-        #"{"$expr":{"$gt":["$$CURRENT.F",50]}}"#, #"{"$expr":{"$gt":[{"$size":{"$objectToArray":"$$ROOT"}},6]}}"#,
+        #"{"$expr":{"$gt":["$$CURRENT.F",50]}}"#,
+        #"{"$expr":{"$gt":[{"$size":{"$objectToArray":"$$ROOT"}},6]}}"#,
         #"{"$expr":{"$let":{"vars":{"d":"$$ROOT"},"in":{"$gt":["$$d.F",50]}}}}"#,
         #"{"$expr":{"$let":{"vars":{"CURRENT":{"x":"$F"}},"in":{"$gt":["$x",50]}}}}"#,
         #"{"$expr":{"$gt":[{"$toInt":"$F"},50]}}"#, #"{"$expr":{"$divide":[1,{"$subtract":["$F",10]}]}}"#,
@@ -47,7 +64,8 @@ struct HiddenFieldTests {
 
     /// Hidden paths: by name, below, above, through arrays, at places, in another case, and one that nothing has.
     static let paths: [(collection: String, path: String)] = [
-        ("Staff", "salary"), ("Staff", "pin"), ("Staff", "list.0"), ("Staff", "flags.a"), ("Staff", "contact.phone"),
+        ("Staff", "salary"), ("Staff", "pin"), ("Staff", "list.0"), ("Staff", "flags.a"),
+        ("Staff", "contact.phone"),
         ("Staff", "items.cost"), ("Staff", "items.1.cost"), ("Staff", "contact"), ("Staff", "items"),
         ("Staff", "SALARY"), ("Mixed", "salary"), ("Mixed", "pin"), ("Mixed", "owner"), ("Mixed", "items.0"),
         ("Mixed", "contact.phone"), ("Mixed", "flags"), ("Masked", "pin"), ("Masked", "pin.0"),
@@ -62,7 +80,8 @@ struct HiddenFieldTests {
         try await AttackApp.sql("select tidegate.set_hidden_field_queries('\(api.app)', false)")
         try await eventually {
             let user = try await api.newUser()
-            return try await api.attack("find", "Staff", #""filter":{"salary":1}"#, as: user.bearer).status == 400
+            return try await api.attack("find", "Staff", #""filter":{"salary":1}"#, as: user.bearer).status
+                == 400
         }
     }
 
@@ -74,8 +93,11 @@ struct HiddenFieldTests {
             var pair: [String] = []
             for (hidden, secret) in [(twin.first, "1"), (twin.second, "9")] {
                 let id = UUID().uuidString
-                let visible = twin.visible.replacingOccurrences(of: "PRIVATE", with: #","phone":"\#(secret)""#)
-                    .replacingOccurrences(of: "COST", with: #","cost":\#(secret)"#)
+                let visible = twin.visible.replacingOccurrences(
+                    of: "PRIVATE",
+                    with: #","phone":"\#(secret)""#
+                )
+                .replacingOccurrences(of: "COST", with: #","cost":\#(secret)"#)
                 documents.append(#"{"_id":"\#(id)",\#(visible),\#(hidden)}"#)
                 pair.append(id)
             }
@@ -163,14 +185,17 @@ struct HiddenFieldTests {
                         #expect(answer.error.contains(path))
                         continue
                     }
-                    let ids = (answer.object["documents"] as? [[String: Any]])?.compactMap { $0["_id"] as? String }
+                    let ids = (answer.object["documents"] as? [[String: Any]])?.compactMap {
+                        $0["_id"] as? String
+                    }
                     let byID = [first, second].sorted()
                     // What is seen is equal, so that `_id` decides.
                     #expect(ids == byID, "\(twin.collection) \(path) \(direction)")
                 }
                 for projection in [
                     #"{"x":"$\#(path)"}"#, #"{"x":{"$ifNull":["$\#(path)","none"]}}"#, #"{"\#(path)":1}"#,
-                    #"{"name":1,"x":{"$getField":"\#(path)"}}"#, #"{"x":"$$ROOT"}"#, #"{"x":{"$objectToArray":"$$ROOT"}}"#,
+                    #"{"name":1,"x":{"$getField":"\#(path)"}}"#, #"{"x":"$$ROOT"}"#,
+                    #"{"x":{"$objectToArray":"$$ROOT"}}"#,
                 ] {
                     let (one, other) = try await Self.answers((first, second)) { id in
                         try await api.attack(
@@ -188,14 +213,17 @@ struct HiddenFieldTests {
 
     /// Stages that look at a field, or at all of them.
     private static let stages = [
-        #"{"$group":{"_id":"$F"}}"#, #"{"$group":{"_id":null,"x":{"$max":"$F"}}}"#, #"{"$group":{"_id":null,"x":{"$push":"$$ROOT"}}}"#,
-        #"{"$project":{"x":"$F"}}"#, #"{"$addFields":{"x":"$F"}}"#, #"{"$addFields":{"x":{"$getField":"F"}}}"#,
+        #"{"$group":{"_id":"$F"}}"#, #"{"$group":{"_id":null,"x":{"$max":"$F"}}}"#,
+        #"{"$group":{"_id":null,"x":{"$push":"$$ROOT"}}}"#,
+        #"{"$project":{"x":"$F"}}"#, #"{"$addFields":{"x":"$F"}}"#,
+        #"{"$addFields":{"x":{"$getField":"F"}}}"#,
         #"{"$set":{"x":{"$mergeObjects":["$$ROOT",{}]}}}"#, #"{"$unwind":"$F"}"#,
         #"{"$unwind":{"path":"$F","preserveNullAndEmptyArrays":true}}"#, #"{"$sortByCount":"$F"}"#,
         #"{"$bucket":{"groupBy":"$F","boundaries":[0,50,100],"default":"other"}}"#,
         #"{"$bucketAuto":{"groupBy":"$F","buckets":2}}"#, #"{"$replaceRoot":{"newRoot":{"x":"$F"}}}"#,
         #"{"$replaceWith":{"$mergeObjects":["$$CURRENT",{"x":"$F"}]}}"#,
-        #"{"$redact":{"$cond":[{"$gt":["$F",50]},"$$KEEP","$$PRUNE"]}}"#, #"{"$sort":{"F":-1}}"#, #"{"$unset":"F"}"#,
+        #"{"$redact":{"$cond":[{"$gt":["$F",50]},"$$KEEP","$$PRUNE"]}}"#, #"{"$sort":{"F":-1}}"#,
+        #"{"$unset":"F"}"#,
         #"{"$project":{"x":{"$objectToArray":"$$ROOT"}}}"#, #"{"$project":{"x":{"$toInt":"$F"}}}"#,
         #"{"$project":{"x":{"$divide":[1,{"$subtract":["$F",10]}]}}}"#,
     ]
@@ -224,18 +252,26 @@ struct HiddenFieldTests {
 
     /// Changes whose outcome could depend on what is hidden.
     private static let updates = [
-        #"{"$set":{"F":10}}"#, #"{"$set":{"F":"1111"}}"#, #"{"$min":{"F":50}}"#, #"{"$max":{"F":50}}"#, #"{"$inc":{"F":1}}"#,
-        #"{"$mul":{"F":1}}"#, #"{"$unset":{"F":""}}"#, #"{"$rename":{"F":"name"}}"#, #"{"$rename":{"F":"team"}}"#,
-        #"{"$push":{"F":1}}"#, #"{"$addToSet":{"F":1}}"#, #"{"$pull":{"F":1}}"#, #"{"$pull":{"F":{"$gt":0}}}"#,
-        #"{"$pullAll":{"F":[1,2]}}"#, #"{"$pop":{"F":1}}"#, #"{"$bit":{"F":{"or":0}}}"#, #"{"$currentDate":{"F":true}}"#,
-        #"{"$setOnInsert":{"F":1}}"#, #"[{"$set":{"name":"$F"}}]"#, #"[{"$set":{"name":{"$ifNull":["$F","x"]}}}]"#,
-        #"[{"$set":{"name":{"$cond":[{"$gt":["$F",50]},"big","small"]}}}]"#, #"[{"$set":{"F":10}}]"#, #"[{"$unset":"F"}]"#,
+        #"{"$set":{"F":10}}"#, #"{"$set":{"F":"1111"}}"#, #"{"$min":{"F":50}}"#, #"{"$max":{"F":50}}"#,
+        #"{"$inc":{"F":1}}"#,
+        #"{"$mul":{"F":1}}"#, #"{"$unset":{"F":""}}"#, #"{"$rename":{"F":"name"}}"#,
+        #"{"$rename":{"F":"team"}}"#,
+        #"{"$push":{"F":1}}"#, #"{"$addToSet":{"F":1}}"#, #"{"$pull":{"F":1}}"#,
+        #"{"$pull":{"F":{"$gt":0}}}"#,
+        #"{"$pullAll":{"F":[1,2]}}"#, #"{"$pop":{"F":1}}"#, #"{"$bit":{"F":{"or":0}}}"#,
+        #"{"$currentDate":{"F":true}}"#,
+        #"{"$setOnInsert":{"F":1}}"#, #"[{"$set":{"name":"$F"}}]"#,
+        #"[{"$set":{"name":{"$ifNull":["$F","x"]}}}]"#,
+        #"[{"$set":{"name":{"$cond":[{"$gt":["$F",50]},"big","small"]}}}]"#, #"[{"$set":{"F":10}}]"#,
+        #"[{"$unset":"F"}]"#,
         #"[{"$set":{"name":{"$toString":{"$getField":"F"}}}}]"#,
         #"[{"$replaceWith":{"$mergeObjects":["$$ROOT",{"name":"$F"}]}}]"#,
-        #"[{"$set":{"name":{"$toInt":"$F"}}}]"#, #"[{"$set":{"name":{"$divide":[1,{"$subtract":["$F",10]}]}}}]"#,
+        #"[{"$set":{"name":{"$toInt":"$F"}}}]"#,
+        #"[{"$set":{"name":{"$divide":[1,{"$subtract":["$F",10]}]}}}]"#,
         #"{"F":10,"name":"x"}"#, #"{"$set":{"items.$[i].n":7}},"arrayFilters":[{"i.cost":{"$gt":5}}]"#,
         #"{"$pull":{"items":{"cost":{"$gt":5}}}}"#, #"{"$set":{"contact":{"city":"c","phone":"1"}}}"#,
-        #"{"$set":{"contact":{"city":"new"}}}"#, #"{"$unset":{"contact":""}}"#, #"{"$set":{"items.0.cost":1}}"#,
+        #"{"$set":{"contact":{"city":"new"}}}"#, #"{"$unset":{"contact":""}}"#,
+        #"{"$set":{"items.0.cost":1}}"#,
         #"{"$set":{"items.$[].n":3}}"#, #"{"$push":{"items":{"sku":"s3","n":3}}}"#,
     ]
 
@@ -265,7 +301,8 @@ struct HiddenFieldTests {
             #expect(one == two, "\(twin.collection) \(path) \(update)")
         }
         let after = try await Self.hidden(twin.collection, pairs)
-        for ((update, ids), (old, new)) in zip(zip(Self.updates, pairs), zip(before, after)) where old != new {
+        for ((update, ids), (old, new)) in zip(zip(Self.updates, pairs), zip(before, after)) where old != new
+        {
             Issue.record("\(twin.collection) \(path) \(update) \(ids): \(old) became \(new)")
         }
     }
@@ -280,7 +317,12 @@ struct HiddenFieldTests {
         var columns: [[String]] = []
         for ids in [pairs.map(\.0), pairs.map(\.1)] {
             let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
-            let answer = try await api.attack("find", collection, #""filter":{"_id":{"$in":[\#(list)]}}"#, as: user.bearer)
+            let answer = try await api.attack(
+                "find",
+                collection,
+                #""filter":{"_id":{"$in":[\#(list)]}}"#,
+                as: user.bearer
+            )
             #expect(!answer.text.contains(AttackApp.marker))
             let found = answer.object["documents"] as? [[String: Any]] ?? []
             #expect(found.count == ids.count)
@@ -302,7 +344,8 @@ struct HiddenFieldTests {
         let secrets = collection == "Masked" ? "'{pin}'" : "'{pin,salary,list,flags,owner}'"
         let nested =
             collection == "Masked"
-            ? "''" : "coalesce((doc->'contact'->'phone')::text, '-') || jsonb_path_query_array(doc, '$.items[*].cost')"
+            ? "''"
+            : "coalesce((doc->'contact'->'phone')::text, '-') || jsonb_path_query_array(doc, '$.items[*].cost')"
         let text = try await AttackApp.sql(
             """
             select (select string_agg(coalesce((doc->k)::text, '-'), '|') from unnest(\(secrets)::text[]) k) || \(nested)
@@ -320,7 +363,12 @@ struct HiddenFieldTests {
         try await Self.protect()
         let (api, user) = try await AttackApp.user()
         for path in ["salary", "list.0", "contact.phone", "items.0.cost", "items.cost"] {
-            let answer = try await api.attack("find", "Staff", #""filter":{"\#(path)":{"$gt":1}}"#, as: user.bearer)
+            let answer = try await api.attack(
+                "find",
+                "Staff",
+                #""filter":{"\#(path)":{"$gt":1}}"#,
+                as: user.bearer
+            )
             #expect(answer.status == 400)
             #expect(answer.errorCode == "InvalidParameter")
             #expect(answer.error == "field '\(path)' cannot be queried, because it is not readable")
@@ -333,7 +381,10 @@ struct HiddenFieldTests {
             as: user.bearer
         )
         #expect(own.status == 201, "\(own.text)")
-        try await AttackApp.put("Mixed", #"{"_id":"\#(id)-other","owner":"else","name":"theirs","salary":70}"#)
+        try await AttackApp.put(
+            "Mixed",
+            #"{"_id":"\#(id)-other","owner":"else","name":"theirs","salary":70}"#
+        )
         let found = try await api.attack(
             "find",
             "Mixed",
@@ -363,9 +414,19 @@ struct HiddenFieldTests {
             """
         )
         // The oracle that the tests above look for: this is what they see when it is open.
-        let found = try await api.act("find", "Fields", #""filter":{"_id":"\#(id)","hidden":3}"#, as: user.bearer)
+        let found = try await api.act(
+            "find",
+            "Fields",
+            #""filter":{"_id":"\#(id)","hidden":3}"#,
+            as: user.bearer
+        )
         #expect(found.text == #"{"documents":[{"_id":"\#(id)","shown":1}]}"#)
-        let other = try await api.act("find", "Fields", #""filter":{"_id":"\#(id)","hidden":4}"#, as: user.bearer)
+        let other = try await api.act(
+            "find",
+            "Fields",
+            #""filter":{"_id":"\#(id)","hidden":4}"#,
+            as: user.bearer
+        )
         #expect(other.text == #"{"documents":[]}"#)
         let copy = try await api.act(
             "updateOne",

@@ -46,7 +46,9 @@ struct HostileConnectionTests {
         let api = try await Impatient.caller()
         let plain = try RawConnection(api.server.http)
         #expect(plain.receiveAll() == "")
-        let secure = try RawConnection("http://127.0.0.1:" + (api.server.https.split(separator: ":").last ?? ""))
+        let secure = try RawConnection(
+            "http://127.0.0.1:" + (api.server.https.split(separator: ":").last ?? "")
+        )
         secure.send([0x16, 0x03, 0x01, 0x02, 0x00])
         #expect(secure.receiveAll() != nil)
         let half = try RawConnection(api.server.http)
@@ -77,13 +79,22 @@ struct HostileConnectionTests {
 
     /// What is sent, and how the one answer begins; nil where closing is all.
     static let malformed: [(String, String)] = [
-        ("both lengths", "POST /health HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-        ("two lengths", "POST /health HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!"),
+        (
+            "both lengths",
+            "POST /health HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        ),
+        (
+            "two lengths",
+            "POST /health HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!"
+        ),
         ("a folded field", "GET /health HTTP/1.1\r\nHost: a\r\nX-Fold: one\r\n two\r\n\r\n"),
         ("a space before the colon", "GET /health HTTP/1.1\r\nHost : a\r\n\r\n"),
         ("a bad chunk", "POST /health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
         ("a NUL in a field", "GET /health HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n"),
-        ("a huge field", "GET /health HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"),
+        (
+            "a huge field",
+            "GET /health HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"
+        ),
         ("a huge URL", "GET /\(String(repeating: "x", count: 100_000)) HTTP/1.1\r\nHost: a\r\n\r\n"),
         ("garbage", "\u{16}\u{3}\u{1}\0\0 not HTTP at all\r\n\r\n"),
         ("no such version", "GET /health HTTP/9.9\r\nHost: a\r\n\r\n"),
@@ -143,7 +154,12 @@ struct HostileConnectionTests {
         let user = try await api.newUser()
         let text = String(repeating: "x", count: 1_000_000)
         for _ in 0..<16 {
-            let answer = try await api.act("insertOne", "Bytes", #""document":{"text":"\#(text)"}"#, as: user.bearer)
+            let answer = try await api.act(
+                "insertOne",
+                "Bytes",
+                #""document":{"text":"\#(text)"}"#,
+                as: user.bearer
+            )
             #expect(answer.status == 201)
         }
         let body = #"{"dataSource":"mongodb-atlas","database":"todo","collection":"Bytes"}"#

@@ -63,11 +63,15 @@ struct OverloadTests {
         ) ?? 0
     }
 
-    @Test("what the pool and its queue cannot take is shed with 503, health answers, and all is well afterwards")
+    @Test(
+        "what the pool and its queue cannot take is shed with 503, health answers, and all is well afterwards"
+    )
     func shed() async throws {
         let api = try await Tiny.caller()
         let users = [try await api.newUser(), try await api.newUser(), try await api.newUser()]
-        #expect(try await api.act("insertOne", "Open", #""document":{"n":1}"#, as: users[0].bearer).status == 201)
+        #expect(
+            try await api.act("insertOne", "Open", #""document":{"n":1}"#, as: users[0].bearer).status == 201
+        )
         #expect(try await api.act("find", "Open", as: users[1].bearer).status == 200)
         #expect(try await api.act("find", "Open", as: users[2].bearer).status == 200)
         let table = #"todo."Open""#
@@ -77,7 +81,9 @@ struct OverloadTests {
         try await eventually { try blocked(api, table) == 1 }
         // One holds the only connection; of thirty more, two may wait.
         let answers = try await withThrowingTaskGroup(of: APICaller.Answer.self) { group in
-            for index in 0..<30 { group.addTask { try await api.act("find", "Open", as: users[index % 3].bearer) } }
+            for index in 0..<30 {
+                group.addTask { try await api.act("find", "Open", as: users[index % 3].bearer) }
+            }
             var answers: [APICaller.Answer] = []
             for try await answer in group {
                 answers.append(answer)

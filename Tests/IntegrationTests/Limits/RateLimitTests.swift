@@ -97,7 +97,9 @@ struct RateLimitTests {
     }
 
     /// Fails until refused.
-    private func exhaust(_ api: APICaller, _ email: String, from address: String) async throws -> APICaller.Answer? {
+    private func exhaust(_ api: APICaller, _ email: String, from address: String) async throws -> APICaller
+        .Answer?
+    {
         for _ in 0..<20 {
             let answer = try await tryPassword(api, email, "wrong", from: address)
             if answer.status == 429 { return answer }

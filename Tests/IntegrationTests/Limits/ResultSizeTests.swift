@@ -22,7 +22,9 @@ struct ResultSizeTests {
         }
     }
 
-    private func fill(_ api: APICaller, _ user: APICaller.User, _ run: String, _ count: Int, bytes: Int) async throws {
+    private func fill(_ api: APICaller, _ user: APICaller.User, _ run: String, _ count: Int, bytes: Int)
+        async throws
+    {
         let text = String(repeating: "x", count: bytes)
         let documents = (0..<count).map { "{\"run\":\"\(run)\",\"n\":\($0),\"text\":\"\(text)\"}" }
         let answer = try await api.act(
@@ -48,7 +50,10 @@ struct ResultSizeTests {
         let filter = #""filter":{"run":"\#(run)"}"#
         #expect(try await api.act("find", "Open", filter + #","limit":19"#, as: user.bearer).status == 200)
         for more in ["", #","limit":20"#, #","projection":{"text":1}"#, #","sort":{"n":1}"#] {
-            expectRefusal(try await api.act("find", "Open", filter + more, as: user.bearer), "max-result-bytes")
+            expectRefusal(
+                try await api.act("find", "Open", filter + more, as: user.bearer),
+                "max-result-bytes"
+            )
         }
         let pipelines = [
             #"[{"$match":{"run":"\#(run)"}}]"#, #"[{"$match":{"run":"\#(run)"}},{"$set":{"a":1}}]"#,
@@ -60,7 +65,10 @@ struct ResultSizeTests {
             )
         }
         let count = #""pipeline":[{"$match":{"run":"\#(run)"}},{"$count":"n"}]"#
-        #expect(try await api.act("aggregate", "Open", count, as: user.bearer).text == #"{"documents":[{"n":25}]}"#)
+        #expect(
+            try await api.act("aggregate", "Open", count, as: user.bearer).text
+                == #"{"documents":[{"n":25}]}"#
+        )
     }
 
     @Test("is bounded in documents: a find stops, an aggregation is refused")

@@ -38,7 +38,7 @@ extension AdministrationSuites {
             "partition_rows": "1000", "overlap": "interval '1 day'", "secret": "'s'", "value": "'1'",
             "session_id": "'65f0c0ffee00000000000003'", "schema": "'{}'", "relationships": "'{}'",
             "rules": #"'{"roles": []}'"#, "config": "'{}'", "request_id": "'65f0c0ffee00000000000001'",
-            "limit": "10",
+            "limit": "10", "allowed": "true",
             "since": "interval '1 hour'", "at_least": "interval '1 second'", "errors_only": "true",
             "user_id": "'65f0c0ffee00000000000001'",
             "add_data_source.source": "'third'", "remove_data_source.source": "'other'",

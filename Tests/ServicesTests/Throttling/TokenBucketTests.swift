@@ -70,7 +70,10 @@ struct NetworkAddressTests {
         #expect(NetworkAddress(text) == NetworkAddress(same))
     }
 
-    @Test("are nothing else", arguments: ["", "x", "unknown", "1.2.3", "1.2.3.4.5", "::g", "1.2.3.4/8", "999.1.1.1"])
+    @Test(
+        "are nothing else",
+        arguments: ["", "x", "unknown", "1.2.3", "1.2.3.4.5", "::g", "1.2.3.4/8", "999.1.1.1"]
+    )
     func others(text: String) {
         #expect(NetworkAddress(text) == nil)
     }
@@ -89,7 +92,8 @@ struct NetworkAddressTests {
         arguments: [
             ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false),
             ("10.0.0.0/8", "::ffff:10.0.0.1", true), ("192.0.2.7", "192.0.2.7", true),
-            ("192.0.2.7", "192.0.2.8", false), ("0.0.0.0/0", "203.0.113.9", true), ("0.0.0.0/0", "::1", false),
+            ("192.0.2.7", "192.0.2.8", false), ("0.0.0.0/0", "203.0.113.9", true),
+            ("0.0.0.0/0", "::1", false),
             ("2001:db8::/32", "2001:db8:ffff::1", true), ("2001:db8::/32", "2001:db9::1", false),
             ("::/0", "10.0.0.1", true), ("2001:db8::1/128", "2001:db8::1", true),
         ]
@@ -99,7 +103,10 @@ struct NetworkAddressTests {
         #expect(range.contains(try #require(NetworkAddress(address))) == isInside)
     }
 
-    @Test("are no ranges with bits beyond the prefix", arguments: ["10.0.0.1/8", "10.0.0.0/33", "::1/0", "10.0.0.0/x", "x/8", "10.0.0.0/-1"])
+    @Test(
+        "are no ranges with bits beyond the prefix",
+        arguments: ["10.0.0.1/8", "10.0.0.0/33", "::1/0", "10.0.0.0/x", "x/8", "10.0.0.0/-1"]
+    )
     func badRanges(text: String) {
         #expect(NetworkRange(text) == nil)
     }
