@@ -8,7 +8,7 @@ TEST_PACKAGES := chromium
 CONFIG ?= debug
 CHECK := --explicit-target-dependency-import-check error
 
-.PHONY: run build test chaos fuzz format lint bench packages clean
+.PHONY: run build test chaos fuzz format lint bench packages clean instructions
 
 run: packages
 	swift build -c $(CONFIG) --product tidegate
@@ -51,6 +51,10 @@ lint:
 # The kit in ../shared/bench: tidegate beside what its users would write instead.
 bench: build
 	Tests/Benchmarks/run.sh $(ARGS)
+
+# What a request costs between its bytes and its statement, counted by valgrind: the same on every run.
+instructions: packages
+	Tests/Benchmarks/instructions.sh
 
 packages:
 	@missing=""; for package in $(PACKAGES); do \
