@@ -15,6 +15,8 @@ public final class DrainHandler: ChannelOutboundHandler, RemovableChannelHandler
     private let readiness: Readiness
     private var isStream = false
     private var isLast = false
+    /// The end of an answer on its way to the socket, while the server shuts down.
+    private var end: EventLoopFuture<Void>?
 
     /// - Parameter readiness: Knows when the server shuts down.
     public init(readiness: Readiness) {
@@ -34,10 +36,19 @@ public final class DrainHandler: ChannelOutboundHandler, RemovableChannelHandler
             isLast = true
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .end where isLast:
+        case .end where readiness.isShuttingDown:
+            let promise = promise ?? context.eventLoop.makePromise()
+            end = promise.futureResult
             context.writeAndFlush(data, promise: promise)
-            context.close(promise: nil)
+            if isLast { close(context: context, mode: .all, promise: nil) }
         default: context.write(data, promise: promise)
         }
+    }
+
+    /// Closes once the last answer has left; closing drops what the client has not taken yet.
+    public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard let end, case .all = mode else { return context.close(mode: mode, promise: promise) }
+        let connection = NIOLoopBound(context, eventLoop: context.eventLoop)
+        end.whenComplete { _ in connection.value.close(mode: .all, promise: promise) }
     }
 }

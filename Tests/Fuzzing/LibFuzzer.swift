@@ -24,8 +24,8 @@ enum LibFuzzer {
         for (index, seed) in try Subjects.seeds(of: chosen).enumerated() {
             try Data(seed).write(to: URL(fileURLWithPath: "\(folder)/seed-\(index)"))
         }
-        var arguments: [UnsafeMutablePointer<CChar>?] = [CommandLine.arguments[0]].map { strdup($0) }
-        arguments += CommandLine.arguments.dropFirst(2).map { strdup($0) }
+        let words = [CommandLine.arguments[0]] + CommandLine.arguments.dropFirst(2)
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) }
         arguments.append(nil)
         var count = CInt(arguments.count - 1)
         let status = arguments.withUnsafeMutableBufferPointer { buffer in

@@ -48,17 +48,28 @@ public final class PlainHTTP {
     }
 
     /// Sends one request and reads its answer.
+    ///
+    /// - Parameters:
+    ///   - method: As in the first line.
+    ///   - path: With its query.
+    ///   - headers: Besides host and length.
+    ///   - body: The body as text.
+    ///   - beforeReading: Called once the request is sent; as long as it takes, the answer waits in the sockets.
+    /// - Returns: The answer, whatever its status.
+    /// - Throws: ``Failure`` when there is none.
     public func send(
         _ method: String,
         _ path: String,
         _ headers: [(String, String)] = [],
-        _ body: String = ""
+        _ body: String = "",
+        beforeReading: () -> Void = {}
     ) throws(Failure) -> Answer {
         if socket < 0 { try connect() }
         var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         do throws(Failure) {
             try write(Array((head + "\r\n" + body).utf8))
+            beforeReading()
             let answer = try read()
             if answer.closes { close() }
             return answer

@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOSSL
 
 /// A connection whose tasks run on the event loop that reads its socket.
 ///
@@ -11,7 +12,13 @@ struct PinnedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        base.setup(channel: channel, logger: logger)
+        base.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            // Plain HTTP has no such handler, and closes in order by itself.
+            if let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self) {
+                try channel.pipeline.syncOperations.addHandler(FlushingClose(), position: .after(tls))
+            }
+            return value
+        }
     }
 
     func handle(value: Base.Value, logger: Logger) async {

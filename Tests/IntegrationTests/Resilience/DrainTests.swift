@@ -103,6 +103,87 @@ struct DrainTests {
         await database.close()
     }
 
+    @Test("finishes an answer that its client takes slowly")
+    func finishesSlowReader() async throws {
+        let (database, user, api) = try await setUp("Open")
+        let text = String(repeating: "x", count: 1 << 20)
+        for _ in 0..<12 {
+            let big = #""document":{"big":"\#(text)","ownerId":"\#(user.id)"}"#
+            #expect(try await api.act("insertOne", "Open", big, as: user.bearer).status == 201)
+        }
+        let gateway = try GatewayProcess(database: api.server.database, arguments: ["--drain-delay", "0"])
+        defer { gateway.remove() }
+        let port = try await gateway.started()
+        let path = "/app/\(api.app)/endpoint/data/v1/action/find"
+        let body =
+            #"{"dataSource":"mongodb-atlas","database":"todo","collection":"Open","filter":{"ownerId":"\#(user.id)"}}"#
+        let answer: PlainHTTP.Answer? = await withCheckedContinuation { waiting in
+            Thread.detachNewThread {
+                let headers = [
+                    ("Content-Type", "application/json"), ("Authorization", "Bearer \(user.accessToken)"),
+                ]
+                let answer = try? PlainHTTP(port: port).send("POST", path, headers, body) {
+                    // The sockets are full before the doors close; nothing is read until then.
+                    usleep(500_000)
+                    gateway.send(SIGTERM)
+                    while (try? PlainHTTP(port: port).send("GET", "/health")) != nil { usleep(20_000) }
+                }
+                waiting.resume(returning: answer)
+            }
+        }
+        #expect(answer?.status == 200)
+        #expect((answer?.body.utf8.count ?? 0) > 12 << 20)
+        try await eventually { gateway.exitCode != nil }
+        #expect(gateway.exitCode == 0)
+        await database.close()
+    }
+
+    @Test("finishes what is in flight over HTTP/2")
+    func finishesStreams() async throws {
+        let (database, user, api) = try await setUp("Filtered")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["cert.pem", "key.pem"].map { folder.appendingPathComponent($0).path }
+        try TestCertificate.make("localhost", files[0], files[1])
+        let gateway = try GatewayProcess(
+            database: api.server.database,
+            arguments: ["--drain-delay", "0", "--tls-certificate", files[0], "--tls-key", files[1]]
+        )
+        defer { gateway.remove() }
+        _ = try await gateway.started()
+        let port = try #require(gateway.port("HTTPS "))
+        let lock = Lock(database, "Filtered")
+        let held = try await lock.hold()
+        async let answer = Shell.finish(
+            URL(fileURLWithPath: "/usr/bin/curl"),
+            [
+                "-sSk", "--http2", "-w", "%{http_version} %{http_code}", "-H",
+                "Content-Type: application/json",
+                "-H", "Authorization: Bearer \(user.accessToken)", "-d",
+                #"{"dataSource":"mongodb-atlas","database":"todo","collection":"Filtered","document":{"n":1}}"#,
+                "-o", "/dev/null",
+                "https://localhost:\(port)/app/\(api.app)/endpoint/data/v1/action/insertOne",
+            ]
+        )
+        try await eventually { try await lock.waiting() == 1 }
+        gateway.send(SIGTERM)
+        try await eventually {
+            (try? Shell.run(
+                URL(fileURLWithPath: "/usr/bin/curl"),
+                ["-sk", "https://localhost:\(port)/health"]
+            ))?
+            .status == 7
+        }
+        lock.letGo()
+        try await held.value
+        let result = try await answer
+        #expect(result.output == "2 201", "\(result.errors)")
+        try await eventually { gateway.exitCode != nil }
+        #expect(gateway.exitCode == 0)
+        await database.close()
+    }
+
     @Test("tells clients to close their connections")
     func tellsClients() async throws {
         let (database, _, api) = try await setUp("Bytes")

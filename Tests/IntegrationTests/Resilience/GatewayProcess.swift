@@ -86,3 +86,18 @@ final class GatewayProcess: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 }
+
+/// Certificates for one day.
+enum TestCertificate {
+    static func make(_ name: String, _ certificate: String, _ key: String) throws {
+        let result = try Shell.run(
+            URL(fileURLWithPath: "/usr/bin/openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                "-days", "1",
+                "-subj", "/CN=\(name)", "-out", certificate, "-keyout", key,
+            ]
+        )
+        #expect(result.status == 0, "\(result.errors)")
+    }
+}

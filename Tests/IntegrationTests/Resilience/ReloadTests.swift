@@ -51,7 +51,7 @@ struct ReloadTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let certificate = folder.appendingPathComponent("cert.pem").path
         let key = folder.appendingPathComponent("key.pem").path
-        try makeCertificate("first.example", certificate, key)
+        try TestCertificate.make("first.example", certificate, key)
         let gateway = try GatewayProcess(
             database: api.server.database,
             arguments: ["--drain-delay", "0", "--tls-certificate", certificate, "--tls-key", key]
@@ -60,7 +60,7 @@ struct ReloadTests {
         _ = try await gateway.started()
         let port = try #require(gateway.port("HTTPS "))
         #expect(try subject(port).contains("first.example"))
-        try makeCertificate("second.example", certificate, key)
+        try TestCertificate.make("second.example", certificate, key)
         gateway.send(SIGHUP)
         try await eventually { try subject(port).contains("second.example") }
         try Data("nonsense".utf8).write(to: URL(fileURLWithPath: certificate))
@@ -87,18 +87,6 @@ struct ReloadTests {
             withDestinationPath: socket + "/.s.PGSQL.5432"
         )
         #expect(try PlainHTTP(port: try await gateway.started()).send("GET", "/health").status == 200)
-    }
-
-    private func makeCertificate(_ name: String, _ certificate: String, _ key: String) throws {
-        let result = try Shell.run(
-            URL(fileURLWithPath: "/usr/bin/openssl"),
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                "-days", "1",
-                "-subj", "/CN=\(name)", "-out", certificate, "-keyout", key,
-            ]
-        )
-        #expect(result.status == 0, "\(result.errors)")
     }
 
     /// Whom the server says it is.
