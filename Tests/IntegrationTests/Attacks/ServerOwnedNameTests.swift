@@ -2,8 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Sessions, users, rules and the database's own catalogue by data routes; `peers.md` §6.2, "server-owned fields
-/// overwritten". The attacked app has default rules that open every namespace.
+/// Sessions, users, rules and the database's own catalogue by data routes; `peers.md` §6.2.
+///
+/// The attacked app has default rules that open every namespace.
 @Suite("Attack: what belongs to the server")
 struct ServerOwnedNameTests {
     private static let databases = [
