@@ -226,10 +226,10 @@ let package = Package(
         tests(
             "IntegrationTests",
             [
-                "BSON", "Errors", "Postgres", "SQL", "Threading", "tidegate",
+                "BSON", "Errors", "MQL", "Postgres", "SQL", "Threading", "tidegate",
                 product("Crypto", "swift-crypto"),
             ],
-            exclude: ["Administration/operators-day.sql"]
+            exclude: ["Administration/operators-day.sql", "Attacks/README.md"]
         ),
     ],
     swiftLanguageModes: [.v6]

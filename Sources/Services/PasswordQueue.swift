@@ -37,6 +37,9 @@ public final class PasswordQueue: Sendable {
     /// Hashes at work at this moment.
     public var running: Int { state.withLock { $0.running } }
 
+    /// Pieces of work that were ever asked for.
+    public var turns: UInt64 { state.withLock { $0.nextID } }
+
     /// Callers that wait at this moment.
     public var waiting: Int { state.withLock { $0.waiting.count } }
 

@@ -49,6 +49,10 @@ enum AttackApp {
           {"name": "other", "apply_when": {}, "insert": false, "delete": false,
            "fields": {"_id": {"read": true}, "name": {"read": true, "write": true}}, "additional_fields": {}}]}
         """,
+        // A comparison between fields, which SQL cannot decide: documents are judged one by one.
+        rules("Inexact"): """
+        {"roles": [{"name": "same", "apply_when": {"%%root.owner": "%%root.reader"}, "read": true, "write": true}]}
+        """,
         rules("Masked"): """
         {"roles": [{"name": "all", "apply_when": {}, "read": true, "write": true}],
          "filters": [{"name": "mask", "apply_when": true, "query": {}, "projection": {"pin": 0}}]}
