@@ -17,10 +17,13 @@ run: packages
 build: packages
 	swift build -c release --product tidegate
 
+# How many tests run at once: all of them, as `swift test` would have it, starve each other on a small machine.
+WIDTH ?= 8
 test: PACKAGES += $(TEST_PACKAGES)
 test: packages
 	swift build --build-tests $(CHECK)
-	swift test --skip-build $(ARGS)
+	"$$(swift build --show-bin-path)/tidegatePackageTests.xctest" --testing-library swift-testing \
+		--experimental-maximum-parallelization-width $(WIDTH) $(ARGS)
 
 # Real gateways and a real PostgreSQL under load, broken at random; SEED=n plays the same faults again.
 ROUNDS ?= 5

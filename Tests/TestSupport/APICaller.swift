@@ -55,7 +55,7 @@ public struct APICaller: Sendable {
         body: Data? = nil
     ) async throws -> Answer {
         guard let url = URL(string: base + path) else { throw URLError(.badURL) }
-        var request = URLRequest(url: url, timeoutInterval: 60)
+        var request = URLRequest(url: url, timeoutInterval: 300)
         request.httpMethod = method
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = body

@@ -86,7 +86,7 @@ public final class RunningServer: Sendable {
     ///   - role: The login that the gateway uses; by default the superuser.
     ///   - arguments: Further flags.
     /// - Returns: The gateway; it runs until stopped, or until the test process exits.
-    /// - Throws: ``ServerDidNotStart`` after 20 seconds, or when the process ends before.
+    /// - Throws: ``ServerDidNotStart`` after five minutes, or when the process ends before.
     public static func start(
         besides other: RunningServer,
         name: String,
@@ -103,7 +103,7 @@ public final class RunningServer: Sendable {
     ///   - name: For the directory's name.
     ///   - arguments: Further flags.
     /// - Returns: The gateway; it runs until stopped, or until the test process exits.
-    /// - Throws: ``ServerDidNotStart`` after 20 seconds, or when the process ends before.
+    /// - Throws: ``ServerDidNotStart`` after five minutes, or when the process ends before.
     public static func start(
         database: String,
         name: String,
@@ -119,7 +119,7 @@ public final class RunningServer: Sendable {
                 + arguments,
             log: log
         )
-        for _ in 0..<400 {
+        for _ in 0..<6000 {
             let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
             if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("HTTP ") }),
                 let url = line.split(separator: " ").last
@@ -158,7 +158,7 @@ public final class RunningServer: Sendable {
         let log = directory.appendingPathComponent("server.log")
         let process = try launch(arguments, log: log)
         let announcement = data.appendingPathComponent("server.json")
-        for _ in 0..<1200 {
+        for _ in 0..<6000 {
             if let text = try? Data(contentsOf: announcement),
                 let known = try? JSONDecoder().decode(Announcement.self, from: text),
                 known.pid == process.processIdentifier

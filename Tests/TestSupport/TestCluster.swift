@@ -74,7 +74,7 @@ public actor TestCluster {
                 maxConnections: 1
             )
         )
-        var patience = 100
+        var patience = 3000
         while try await isInUse(database, statement, mayFail: patience > 0) {
             patience -= 1
             try await Task.sleep(for: .milliseconds(20))

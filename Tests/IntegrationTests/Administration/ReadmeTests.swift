@@ -26,11 +26,17 @@ struct ReadmeTests {
         let blocks = try Self.blocks()
         #expect(blocks.count >= 9)
         try Shell.psql(server.database, script: blocks[0])
-        let rest = blocks.dropFirst().joined(separator: "\n")
-        let output = try Shell.psql(server.database(as: "ops"), script: rest)
+        let middle = blocks.dropFirst().dropLast().joined(separator: "\n")
+        let output = try Shell.psql(server.database(as: "ops"), script: middle)
         #expect(output.contains("items_sku_1"))
-        // The process took all of it: none of the examples is refused when it is loaded.
-        #expect(!output.contains("is not"), "\(output)")
+        // The process takes all of it: none of the examples is refused when it is loaded.
+        let shop = APICaller(server: server, app: "shop-abcde")
+        try await eventually {
+            try await shop.send("GET", "/api/client/v2.0/app/shop-abcde/location").status == 200
+        }
+        let errors = try Shell.psql(server.database, "select * from tidegate.list_config_errors('shop')")
+        #expect(errors == "")
+        try Shell.psql(server.database(as: "ops"), script: try #require(blocks.last))
         #expect(
             try Shell.psql(server.database, "select count(*) from tidegate.list_apps() where name = 'shop'")
                 == "0"

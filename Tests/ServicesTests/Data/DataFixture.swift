@@ -77,7 +77,7 @@ struct DataFixture {
             app: app,
             principal: caller,
             request: nil,
-            deadline: .now + .seconds(60),
+            deadline: .now + .seconds(900),
             trace: RequestTrace(requestID: "65f0c0ffee0000000000cccc")
         )
         return try await data.perform(try OperationParser.parse(action: action, body: body), context)
