@@ -26,7 +26,8 @@ struct ReadmeTests {
         let blocks = try Self.blocks()
         #expect(blocks.count >= 9)
         try Shell.psql(server.database, script: blocks[0])
-        let middle = blocks.dropFirst().dropLast().joined(separator: "\n")
+        let end = try #require(blocks.firstIndex { $0.contains("tidegate.drop_app(") })
+        let middle = blocks[1..<end].joined(separator: "\n")
         let output = try Shell.psql(server.database(as: "ops"), script: middle)
         #expect(output.contains("items_sku_1"))
         // The process takes all of it: none of the examples is refused when it is loaded.
@@ -36,7 +37,7 @@ struct ReadmeTests {
         }
         let errors = try Shell.psql(server.database, "select * from tidegate.list_config_errors('shop')")
         #expect(errors == "")
-        try Shell.psql(server.database(as: "ops"), script: try #require(blocks.last))
+        try Shell.psql(server.database(as: "ops"), script: blocks[end...].joined(separator: "\n"))
         #expect(
             try Shell.psql(server.database, "select count(*) from tidegate.list_apps() where name = 'shop'")
                 == "0"
