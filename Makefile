@@ -32,16 +32,16 @@ chaos: packages
 	swift build -c $(CONFIG) --product tidegate-chaos
 	"$$(swift build -c $(CONFIG) --show-bin-path)/tidegate-chaos" --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-# libFuzzer on everything that reads what strangers send, SECONDS for each subject. It builds apart, since the
+# libFuzzer on everything that reads what strangers send, SECONDS in all. It builds apart, since the
 # compiler's coverage goes into every file; a crash leaves its input in .build/fuzz.
-SECONDS ?= 60
+SECONDS ?= 420
 SUBJECTS ?= json bson query rules schema app token
 FUZZ := -c release --scratch-path .build/fuzz --product tidegate-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -DLIBFUZZER
 fuzz: packages
 	swift build $(FUZZ)
 	for subject in $(SUBJECTS); do \
 		"$$(swift build $(FUZZ) --show-bin-path)/tidegate-fuzz" $$subject .build/fuzz/inputs/$$subject \
-			-max_total_time=$(SECONDS) -timeout=30 -rss_limit_mb=2048 -max_len=65536 \
+			-max_total_time=$$(( ($(SECONDS) + $(words $(SUBJECTS)) - 1) / $(words $(SUBJECTS)) )) -timeout=30 -rss_limit_mb=2048 -max_len=65536 \
 			-artifact_prefix=.build/fuzz/$$subject- -print_final_stats=1 || exit 1; \
 	done
 
