@@ -17,13 +17,20 @@ run: packages
 build: packages
 	swift build -c release --product tidegate
 
-# How many tests run at once: all of them, as `swift test` would have it, starve each other on a small machine.
+# All tests at once, as `swift test` would have it, starve each other on a small machine: what only computes goes
+# first, then the others, so many at a time.
 WIDTH ?= 8
+COMPUTING := ^(AccountsTests|AppDefinitionTests|BSONTests|MQLTests|ObservabilityTests|RulesTests|SchemasTests|SQLTests)\.
+RUN_TESTS = "$$(swift build --show-bin-path)/tidegatePackageTests.xctest" --testing-library swift-testing
 test: PACKAGES += $(TEST_PACKAGES)
 test: packages
 	swift build --build-tests $(CHECK)
-	"$$(swift build --show-bin-path)/tidegatePackageTests.xctest" --testing-library swift-testing \
-		--experimental-maximum-parallelization-width $(WIDTH) $(ARGS)
+ifdef ARGS
+	$(RUN_TESTS) $(ARGS)
+else
+	$(RUN_TESTS) --filter '$(COMPUTING)'
+	$(RUN_TESTS) --skip '$(COMPUTING)' --experimental-maximum-parallelization-width $(WIDTH)
+endif
 
 # Real gateways and a real PostgreSQL under load, broken at random; SEED=n plays the same faults again.
 ROUNDS ?= 5

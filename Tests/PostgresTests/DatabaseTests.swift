@@ -14,7 +14,7 @@ struct DatabaseTests {
     private func pool(_ change: (inout PostgresSettings) -> Void = { _ in }, observer: Observer? = nil)
         -> Database
     {
-        var settings = PostgresSettings(connectionString: TestDatabase.current.connectionString)
+        var settings = PostgresSettings.patient(TestDatabase.current.connectionString)
         change(&settings)
         return Database(settings: settings, observer: observer)
     }
@@ -309,8 +309,8 @@ struct DatabaseTests {
         _ = try await database.run(
             "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
         )
-        let settings = PostgresSettings(
-            connectionString: try await TestCluster.shared.cluster().connectionString(database: "latin")
+        let settings = PostgresSettings.patient(
+            try await TestCluster.shared.cluster().connectionString(database: "latin")
         )
         let latin = Database(settings: settings)
         let error = await #expect(throws: ServiceError.self) { try await latin.check() }

@@ -12,14 +12,14 @@ struct PrivateClusterTests {
     }
 
     private func remember(_ text: String, in cluster: PrivateCluster) async throws {
-        let database = Database(settings: PostgresSettings(connectionString: cluster.connectionString()))
+        let database = Database(settings: .patient(cluster.connectionString()))
         _ = try await database.run("CREATE TABLE IF NOT EXISTS public.memory (text text)")
         _ = try await database.run("INSERT INTO public.memory VALUES (\(bind: .text(text)))")
         await database.close()
     }
 
     private func memory(of cluster: PrivateCluster) async throws -> Int? {
-        let database = Database(settings: PostgresSettings(connectionString: cluster.connectionString()))
+        let database = Database(settings: .patient(cluster.connectionString()))
         let count = try await database.run("SELECT count(*) FROM public.memory").int(0, 0)
         await database.close()
         return count
@@ -62,7 +62,7 @@ struct PrivateClusterTests {
         try await cluster.start()
         try await remember("a", in: cluster)
         // A session in the middle of a statement notices only later that its postmaster is gone.
-        let busy = Database(settings: PostgresSettings(connectionString: cluster.connectionString()))
+        let busy = Database(settings: .patient(cluster.connectionString()))
         let statement = Task { try await busy.run("SELECT count(*) FROM generate_series(1, 1e12::bigint)") }
         try await eventually { busy.health.leased == 1 }
         let pid = try String(contentsOfFile: path + "/data/postmaster.pid", encoding: .utf8)

@@ -72,10 +72,7 @@ struct TransactionTests {
     @Test("undoes when its task is cancelled, and gives the connection back")
     func undoesOnCancellation() async throws {
         let database = Database(
-            settings: PostgresSettings(
-                connectionString: TestDatabase.current.connectionString,
-                maxConnections: 1
-            )
+            settings: .patient(TestDatabase.current.connectionString, maxConnections: 1)
         )
         _ = try await database.run("CREATE TABLE public.cancelled (n int)")
         let task = Task {
@@ -99,10 +96,7 @@ struct TransactionTests {
         }
         await #expect(throws: ServiceError.self) { try await escaped.run("SELECT 1") }
         let holder = Database(
-            settings: PostgresSettings(
-                connectionString: TestDatabase.current.connectionString,
-                maxConnections: 1
-            )
+            settings: .patient(TestDatabase.current.connectionString, maxConnections: 1)
         )
         _ = try await holder.run("SELECT pg_advisory_lock(78)")
         try await database.transaction { transaction in
@@ -124,10 +118,7 @@ struct TransactionTests {
     @Test("ends with an error when its session breaks between two statements")
     func survivesLossBetweenStatements() async throws {
         let pool = Database(
-            settings: PostgresSettings(
-                connectionString: TestDatabase.current.connectionString,
-                maxConnections: 1
-            )
+            settings: .patient(TestDatabase.current.connectionString, maxConnections: 1)
         )
         let database = database
         let error = await #expect(throws: ServiceError.self) {

@@ -29,7 +29,7 @@ public struct PostgresTrait: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         let connectionString = try await TestCluster.shared.makeDatabase(migrated: isMigrated)
         let database = Database(
-            settings: PostgresSettings(connectionString: connectionString, maxConnections: 8)
+            settings: .patient(connectionString, maxConnections: 8)
         )
         let scope = TestDatabase(database: database, connectionString: connectionString)
         do {

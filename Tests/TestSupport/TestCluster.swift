@@ -54,10 +54,7 @@ public actor TestCluster {
         let task = Task {
             try await self.administer(cluster, "CREATE DATABASE migrated TEMPLATE template0")
             let database = Database(
-                settings: PostgresSettings(
-                    connectionString: cluster.connectionString(database: "migrated"),
-                    maxConnections: 1
-                )
+                settings: .patient(cluster.connectionString(database: "migrated"), maxConnections: 1)
             )
             try await Migrator(database: database).migrate()
             // A template must have no session; the server may notice the end of ours a little later.
@@ -69,10 +66,7 @@ public actor TestCluster {
 
     private func administer(_ cluster: PrivateCluster, _ statement: SQLFragment) async throws {
         let database = Database(
-            settings: PostgresSettings(
-                connectionString: cluster.connectionString(database: "postgres"),
-                maxConnections: 1
-            )
+            settings: .patient(cluster.connectionString(database: "postgres"), maxConnections: 1)
         )
         var patience = 3000
         while try await isInUse(database, statement, mayFail: patience > 0) {

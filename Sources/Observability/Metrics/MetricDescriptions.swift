@@ -36,6 +36,7 @@ enum MetricDescriptions {
         "tidegate_configuration_refusals_total": "Configurations of apps that did not check.",
         "tidegate_apps": "Apps that are served.",
         "tidegate_log_waiting_rows": "Rows that are not yet in the request log.",
+        "tidegate_log_lag_seconds": "Age of the oldest row that is not yet in the request log.",
         "tidegate_log_rows_dropped_total": "Rows of the request log that were not written, by reason.",
         "tidegate_build_info": "Always 1; the version is in the label.",
         "process_resident_memory_bytes": "Memory in use.",

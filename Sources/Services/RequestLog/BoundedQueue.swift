@@ -11,6 +11,9 @@ struct BoundedQueue<Element> {
 
     var count: Int { items.count - head }
 
+    /// The oldest element.
+    var first: Element? { head < items.count ? items[head] : nil }
+
     /// Adds an element at the end; answers whether the oldest had to go for it.
     mutating func append(_ element: Element) -> Bool {
         let isFull = count >= capacity

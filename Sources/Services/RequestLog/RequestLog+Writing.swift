@@ -68,9 +68,15 @@ extension RequestLog {
     /// Answers what kept rows from being written, nil when none wait any more.
     private func writeAll(to database: Database, deadline: ContinuousClock.Instant?) async -> ServiceError? {
         while true {
-            let batch = state.withLock { $0.waiting.take(Self.batch) }
+            let batch = state.withLock { state in
+                let batch = state.waiting.take(Self.batch)
+                state.writingSince = batch.first.map { $0.start + $0.duration }
+                return batch
+            }
             if batch.isEmpty { return nil }
-            if let error = await write(batch, to: database, deadline: deadline) { return error }
+            let error = await write(batch, to: database, deadline: deadline)
+            state.withLock { $0.writingSince = nil }
+            if let error { return error }
         }
     }
 

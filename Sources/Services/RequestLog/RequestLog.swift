@@ -39,6 +39,8 @@ public final class RequestLog: Sendable {
         var lost: [LogLoss: Int] = [:]
         /// When a loss is news again.
         var quietUntil: [LogLoss: ContinuousClock.Instant] = [:]
+        /// When the oldest request ended of those whose rows are being written.
+        var writingSince: ContinuousClock.Instant?
         /// Whether the oldest rows may have been written by a statement whose answer was not heard.
         var mayRepeat = false
     }
@@ -66,6 +68,14 @@ public final class RequestLog: Sendable {
 
     /// How many rows are still to be written.
     public var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// How long ago the oldest request ended whose row is not in the log; zero when all are.
+    public func lag(at now: ContinuousClock.Instant = .now) -> Duration {
+        let oldest = state.withLock { state in
+            state.writingSince ?? state.waiting.first.map { $0.start + $0.duration }
+        }
+        return oldest.map { max(.zero, now - $0) } ?? .zero
+    }
 
     /// Takes note of a request that was answered.
     public func take(_ record: RequestRecord) {

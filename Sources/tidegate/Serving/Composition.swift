@@ -70,6 +70,7 @@ struct Composition: Sendable {
             database.metrics + [
                 MetricFamily("tidegate_apps", .gauge, Double(apps.apps.count)),
                 MetricFamily("tidegate_log_waiting_rows", .gauge, Double(requestLog.waiting)),
+                MetricFamily("tidegate_log_lag_seconds", .gauge, requestLog.lag() / .seconds(1)),
             ]
         }
         let ids = ObjectIDGenerator.random()

@@ -53,7 +53,7 @@ struct DrainTests {
         let (api, user) = try await SharedServer.user()
         _ = try await api.act("insertOne", collection, #""document":{"n":0}"#, as: user.bearer)
         let database = Database(
-            settings: PostgresSettings(connectionString: api.server.database, maxConnections: 3)
+            settings: .patient(api.server.database, maxConnections: 3)
         )
         return (database, user, api)
     }

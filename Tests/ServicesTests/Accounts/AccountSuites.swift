@@ -17,10 +17,7 @@ func withAccounts(
 ) async throws {
     let test = TestDatabase.current
     let gateway = Database(
-        settings: PostgresSettings(
-            connectionString: test.connectionString + " options='-c role=tidegate_gateway'",
-            maxConnections: 8
-        )
+        settings: .patient(test.connectionString + " options='-c role=tidegate_gateway'", maxConnections: 8)
     )
     do {
         let role = try await gateway.run("SELECT current_user")

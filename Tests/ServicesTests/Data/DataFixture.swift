@@ -18,7 +18,7 @@ struct DataFixture {
 
     init() async throws {
         let connection = try await TestCluster.shared.makeDatabase(migrated: true)
-        database = Database(settings: PostgresSettings(connectionString: connection, maxConnections: 8))
+        database = Database(settings: .patient(connection, maxConnections: 8))
         catalog = CollectionCatalog(database: database)
         data = DataService(
             database: database,

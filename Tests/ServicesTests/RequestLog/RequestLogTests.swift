@@ -56,6 +56,20 @@ struct RequestLogTests {
         #expect(fixture.news == 2)
     }
 
+    @Test("knows how far it is behind: by the oldest row, none when all are written")
+    func lag() async {
+        let fixture = RequestLogFixture()
+        #expect(fixture.log.lag() == .zero)
+        let first = fixture.record(1)
+        fixture.log.take(first)
+        fixture.log.take(fixture.record(2))
+        let end = first.start + first.duration
+        #expect(fixture.log.lag(at: end + .seconds(7)) == .seconds(7))
+        // The end of the process drops what it cannot write.
+        await fixture.log.flush(to: .nowhere, within: .zero)
+        #expect(fixture.log.lag(at: end + .seconds(9)) == .zero)
+    }
+
     @Test("drops the oldest rows beyond its capacity, and says so once")
     func bound() async {
         let fixture = RequestLogFixture(capacity: 10)
