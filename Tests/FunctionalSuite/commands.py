@@ -1,0 +1,376 @@
+"""The commands of MongoDB's drivers as requests to tidegate."""
+
+import itertools
+import threading
+import traceback
+
+from bson import Int64, ObjectId
+
+from gateway import Collections, NotApplicable, Refusal
+
+# A document for pipelines that begin with `$documents`, which asks for no collection.
+SEED = ("suite", "seed")
+UNLIMITED = 50_000
+HELLO = {
+    "helloOk": True, "ismaster": True, "isWritablePrimary": True, "maxBsonObjectSize": 16777216,
+    "maxMessageSizeBytes": 48000000, "maxWriteBatchSize": 100000, "minWireVersion": 0, "maxWireVersion": 25,
+    "readOnly": False,
+}
+# Members of find and aggregate that the Data API takes, or may come to take, under the same name.
+READ_MEMBERS = ("filter", "projection", "sort", "limit", "skip", "collation", "let", "maxTimeMS", "hint")
+
+
+class Commands:
+    """Answers commands; `note` is told the database of each test that asked for what does not apply."""
+
+    def __init__(self, gateway, note):
+        """For one tidegate."""
+        self.gateway = gateway
+        self.note = note
+        self.collections = Collections(gateway)
+        self.cursors = {}
+        self.cursor_ids = itertools.count(1)
+        self.seed_lock = threading.Lock()
+
+    def answer(self, command):
+        """The document that answers a command; a failure becomes MongoDB's error document."""
+        name = next(iter(command))
+        database = command.get("$db", "admin")
+        method = getattr(self, f"run_{name.lower()}", None)
+        try:
+            if method is None:
+                raise NotApplicable(f"no such command: '{name}'")
+            return method(database, command) | {"ok": 1.0}
+        except NotApplicable as refusal:
+            self.note(database)
+            return error(refusal)
+        except Refusal as refusal:
+            return error(refusal)
+        except Exception as failure:  # The driver must get an answer, and the run must go on.
+            traceback.print_exc()
+            return error(Refusal(8, "UnknownError", f"the adapter failed: {failure!r}"))
+
+    # Greetings
+
+    def run_hello(self, database, command):
+        """What drivers ask first."""
+        return dict(HELLO)
+
+    run_ismaster = run_hello
+
+    def run_ping(self, database, command):
+        """Is anybody there?"""
+        return {}
+
+    run_endsessions = run_ping
+
+    def run_buildinfo(self, database, command):
+        """The version whose answers the suite expects."""
+        return {"version": "8.2.4", "versionArray": [8, 2, 4, 0], "maxBsonObjectSize": 16777216}
+
+    def run_whatsmyuri(self, database, command):
+        """An address of this machine."""
+        return {"you": "127.0.0.1:0"}
+
+    # Reading
+
+    def run_find(self, database, command):
+        """`find`, with the whole result in one answer of tidegate's."""
+        body = {name: command[name] for name in READ_MEMBERS if name in command}
+        if command.get("singleBatch") and "batchSize" in command and "limit" not in body:
+            body["limit"] = command["batchSize"]
+        if not body.get("limit"):
+            body["limit"] = UNLIMITED
+        collection = self.collections.find(database, command["find"])
+        documents = self.gateway.call("find", self.name(collection), body)["documents"]
+        return self.cursor(database, command["find"], documents, command)
+
+    def run_aggregate(self, database, command):
+        """`aggregate`; a pipeline that begins with `$documents` runs on the seed."""
+        pipeline = command.get("pipeline", [])
+        if command.get("explain"):
+            raise NotApplicable("explain of aggregate")
+        body = {name: command[name] for name in ("collation", "let", "maxTimeMS", "hint") if name in command}
+        if isinstance(pipeline, list):
+            pipeline = self.renamed(database, pipeline)
+        if command["aggregate"] == 1:
+            if not pipeline or "$documents" not in pipeline[0]:
+                raise NotApplicable("aggregate without a collection")
+            collection = self.seed()
+            pipeline = documents_of(pipeline[0]["$documents"]) + pipeline[1:]
+        else:
+            collection = self.collections.find(database, command["aggregate"])
+        body["pipeline"] = pipeline
+        documents = self.gateway.call("aggregate", self.name(collection), body)["documents"]
+        return self.cursor(database, command["aggregate"], documents, command.get("cursor", {}))
+
+    def renamed(self, database, pipeline):
+        """A pipeline whose stages name tidegate's collections."""
+        return [self.renamed_stage(database, stage) if isinstance(stage, dict) else stage for stage in pipeline]
+
+    def renamed_stage(self, database, stage):
+        """A stage, with the names of collections and the pipelines in it rewritten."""
+        renamed = {}
+        for operator, argument in stage.items():
+            if operator in ("$unionWith", "$out") and isinstance(argument, str):
+                argument = self.stored(database, argument, writes=operator == "$out")
+            elif operator == "$facet" and isinstance(argument, dict):
+                argument = {
+                    key: self.renamed(database, value) if isinstance(value, list) else value
+                    for key, value in argument.items()
+                }
+            elif operator in ("$lookup", "$graphLookup", "$unionWith", "$merge", "$out") and isinstance(argument, dict):
+                argument = self.renamed_argument(database, argument)
+            renamed[operator] = argument
+        return renamed
+
+    def renamed_argument(self, database, argument):
+        """The argument of a stage that joins or writes."""
+        argument = dict(argument)
+        for member in ("from", "coll", "into"):
+            value = argument.get(member)
+            if isinstance(value, str):
+                argument[member] = self.stored(argument.get("db", database), value, writes=member != "from")
+            elif isinstance(value, dict) and isinstance(value.get("coll"), str):
+                coll = self.stored(value.get("db", database), value["coll"], writes=True)
+                argument[member] = {"db": "suite", "coll": coll} if "db" in value else {"coll": coll}
+        if isinstance(argument.get("pipeline"), list):
+            argument["pipeline"] = self.renamed(database, argument["pipeline"])
+        if isinstance(argument.get("db"), str):
+            argument["db"] = "suite"
+        return argument
+
+    def stored(self, database, name, writes):
+        """The name in tidegate of a collection that a stage names."""
+        if not writes:
+            return self.name(self.collections.find(database, name))
+        collection = self.collections.lend(database, name)
+        collection.is_written = True
+        return collection.name
+
+    def run_count(self, database, command):
+        """`count`, as the pipeline that has the same meaning."""
+        stages = [{"$match": command.get("query") or {}}]
+        if command.get("skip"):
+            stages.append({"$skip": command["skip"]})
+        if command.get("limit"):
+            stages.append({"$limit": abs(command["limit"])})
+        collection = self.collections.find(database, command["count"])
+        body = {"pipeline": stages + [{"$count": "n"}]}
+        documents = self.gateway.call("aggregate", self.name(collection), body)["documents"]
+        return {"n": documents[0]["n"] if documents else 0}
+
+    def run_distinct(self, database, command):
+        """`distinct`."""
+        body = {name: command[name] for name in ("key", "collation") if name in command}
+        if command.get("query") is not None:
+            body["filter"] = command["query"]
+        collection = self.collections.find(database, command["distinct"])
+        return {"values": self.gateway.call("distinct", self.name(collection), body)["values"]}
+
+    def run_getmore(self, database, command):
+        """The next batch of a result that is held here."""
+        rest = self.cursors.pop(command["getMore"], None)
+        if rest is None:
+            raise Refusal(43, "CursorNotFound", f"cursor id {command['getMore']} not found")
+        return self.cursor(database, command["collection"], rest, command, "nextBatch")
+
+    def run_killcursors(self, database, command):
+        """Forgets results that are held here."""
+        killed = [number for number in command["cursors"] if self.cursors.pop(number, None) is not None]
+        missing = [number for number in command["cursors"] if number not in killed]
+        return {"cursorsKilled": killed, "cursorsNotFound": missing, "cursorsAlive": [], "cursorsUnknown": []}
+
+    def cursor(self, database, name, documents, options, member="firstBatch"):
+        """A batch of a result; what is left is held for getMore."""
+        size = options.get("batchSize") if isinstance(options, dict) else None
+        if size is None:
+            size = len(documents)
+        batch, rest = documents[:size], documents[size:]
+        number = 0
+        if rest and not options.get("singleBatch"):
+            number = next(self.cursor_ids)
+            self.cursors[number] = rest
+        name = "$cmd.aggregate" if name == 1 else name
+        return {"cursor": {member: batch, "id": Int64(number), "ns": f"{database}.{name}"}}
+
+    # Writing
+
+    def run_insert(self, database, command):
+        """`insert`."""
+        documents = command.get("documents", [])
+        for document in documents:
+            if "_id" not in document:
+                document["_id"] = ObjectId()
+        collection = self.collections.lend(database, command["insert"])
+        collection.is_written = True
+        try:
+            body = {"documents": documents, "ordered": command.get("ordered", True)}
+            self.gateway.call("insertMany", collection.name, body)
+        except NotApplicable:
+            raise
+        except Refusal as refusal:
+            return {"n": 0, "writeErrors": [write_error(0, refusal)]}
+        return {"n": len(documents)}
+
+    def run_update(self, database, command):
+        """`update`: each statement is a request."""
+        collection = self.collections.lend(database, command["update"])
+        collection.is_written = True
+        reply, upserted, errors = {"n": 0, "nModified": 0}, [], []
+        for index, statement in enumerate(command["updates"]):
+            action, body = update_request(statement)
+            if "let" in command:
+                body["let"] = command["let"]
+            try:
+                answer = self.gateway.call(action, collection.name, body)
+            except NotApplicable:
+                raise
+            except Refusal as refusal:
+                errors.append(write_error(index, refusal))
+                if command.get("ordered", True):
+                    break
+                continue
+            reply["n"] += answer["matchedCount"]
+            reply["nModified"] += answer["modifiedCount"]
+            if "upsertedId" in answer:
+                reply["n"] += 1
+                upserted.append({"index": index, "_id": answer["upsertedId"]})
+        return reply | ({"upserted": upserted} if upserted else {}) | ({"writeErrors": errors} if errors else {})
+
+    def run_delete(self, database, command):
+        """`delete`: each statement is a request."""
+        collection = self.collections.find(database, command["delete"])
+        count, errors = 0, []
+        for index, statement in enumerate(command["deletes"]):
+            body = {"filter": statement["q"]}
+            body |= {name: statement[name] for name in ("collation", "hint") if name in statement}
+            action = "deleteOne" if statement.get("limit") == 1 else "deleteMany"
+            try:
+                count += self.gateway.call(action, self.name(collection), body)["deletedCount"]
+            except NotApplicable:
+                raise
+            except Refusal as refusal:
+                errors.append(write_error(index, refusal))
+                if command.get("ordered", True):
+                    break
+        return {"n": count} | ({"writeErrors": errors} if errors else {})
+
+    def run_findandmodify(self, database, command):
+        """`findAndModify`, as one of the three actions findOneAnd…"""
+        collection = self.collections.lend(database, command[next(iter(command))])
+        collection.is_written = True
+        names = {"query": "filter", "fields": "projection", "new": "returnNewDocument"}
+        members = ("query", "sort", "fields", "upsert", "new", "arrayFilters", "collation", "let", "hint")
+        body = {"filter": {}} | {names.get(name, name): command[name] for name in members if name in command}
+        update = command.get("update")
+        if command.get("remove"):
+            action = "findOneAndDelete"
+        elif is_replacement(update):
+            action, body["replacement"] = "findOneAndReplace", update
+        else:
+            action, body["update"] = "findOneAndUpdate", update
+        answer = self.gateway.call(action, collection.name, body)
+        return {"value": answer.get("document")}
+
+    # Collections
+
+    def run_create(self, database, command):
+        """`create` of an ordinary collection; views, capped collections and others do not apply."""
+        known = {"create", "comment", "writeConcern", "lsid", "autoIndexId"}
+        options = [name for name in command if name not in known and not name.startswith("$")]
+        if options:
+            raise NotApplicable(f"create with {options}")
+        if self.collections.find(database, command["create"]):
+            raise Refusal(48, "NamespaceExists", f"namespace {database}.{command['create']} already exists")
+        self.collections.lend(database, command["create"])
+        return {}
+
+    def run_drop(self, database, command):
+        """`drop`."""
+        if not self.collections.drop(database, command["drop"]):
+            return {}
+        return {"nIndexesWas": 1, "ns": f"{database}.{command['drop']}"}
+
+    def run_dropdatabase(self, database, command):
+        """`dropDatabase`."""
+        for name in self.collections.names(database):
+            self.collections.drop(database, name)
+        return {"dropped": database}
+
+    def run_listcollections(self, database, command):
+        """`listCollections`, without its filter."""
+        if command.get("filter", {}).keys() - {"name"}:
+            raise NotApplicable("listCollections with a filter")
+        wanted = command.get("filter", {}).get("name")
+        names = [name for name in self.collections.names(database) if wanted in (None, name)]
+        batch = [{"name": name, "type": "collection", "options": {}, "info": {"readOnly": False}} for name in names]
+        return self.cursor(database, "$cmd.listCollections", batch, command.get("cursor", {}))
+
+    def run_createindexes(self, database, command):
+        """`createIndexes`, by the function of SQL that administrators use."""
+        collection = self.collections.lend(database, command["createIndexes"])
+        for index in command["indexes"]:
+            self.create_index(collection, index)
+        return {"numIndexesBefore": 1, "numIndexesAfter": 1 + len(command["indexes"])}
+
+    def create_index(self, collection, index):
+        """Makes one index; those that tidegate's function cannot make do not apply."""
+        options = {name for name in index if name not in ("key", "name", "unique", "v")}
+        if options or any(direction not in (1, -1) for direction in index["key"].values()):
+            raise NotApplicable(f"an index with {sorted(options) or index['key']}")
+        keys = ", ".join(f'"{path}": {int(direction)}' for path, direction in index["key"].items())
+        collection.is_changed = True
+        self.gateway.sql(
+            "select tidegate.ensure_collection('suite', :'name');"
+            "select tidegate.create_index('suite', :'name', :'keys', is_unique => :'unique')",
+            name=collection.name, keys="{" + keys + "}", unique=str(bool(index.get("unique"))).lower(),
+        )
+
+    # Helpers
+
+    def name(self, collection):
+        """The name in tidegate; that of a collection that nobody makes when there is none."""
+        return collection.name if collection else "absent"
+
+    def seed(self):
+        """The collection with one document."""
+        with self.seed_lock:
+            collection = self.collections.lend(*SEED)
+            if not collection.is_written:
+                self.gateway.call("insertOne", collection.name, {"document": {"_id": 0}})
+                collection.is_written = True
+        return collection
+
+
+def documents_of(expression):
+    """Stages that turn the seed into the documents of a `$documents` stage."""
+    return [
+        {"$project": {"_id": 0, "documents": expression}},
+        {"$unwind": "$documents"},
+        {"$replaceWith": "$documents"},
+    ]
+
+
+def is_replacement(update):
+    """Whether an update is a document to store and not operators."""
+    return isinstance(update, dict) and not next(iter(update), "").startswith("$")
+
+
+def update_request(statement):
+    """The action and body for one statement of an update command."""
+    members = ("upsert", "arrayFilters", "collation", "hint", "sort")
+    body = {"filter": statement["q"]} | {name: statement[name] for name in members if name in statement}
+    if is_replacement(statement["u"]) and not statement.get("multi"):
+        return "replaceOne", body | {"replacement": statement["u"]}
+    return ("updateMany" if statement.get("multi") else "updateOne"), body | {"update": statement["u"]}
+
+
+def error(refusal):
+    """MongoDB's error document."""
+    return {"ok": 0.0, "errmsg": str(refusal), "code": refusal.code, "codeName": refusal.name}
+
+
+def write_error(index, refusal):
+    """A member of `writeErrors`."""
+    return {"index": index, "code": refusal.code, "errmsg": str(refusal)}
