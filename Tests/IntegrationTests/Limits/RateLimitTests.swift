@@ -114,10 +114,17 @@ struct RateLimitTests {
         let user = try await api.newPasswordUser()
         let refusal = try await exhaust(api, user.email, from: "198.51.100.1")
         try expectRefusal(refusal, "failed-logins-per-minute-per-account")
-        // The right password does not help the guesser, nor does the other door.
-        #expect(try await tryPassword(api, user.email, user.password, from: "198.51.100.1").status == 429)
+        // The right password does not help the guesser, nor does the other door. On a slow machine the minute
+        // may have given him another guess meanwhile; then he uses that up, too.
+        try await eventually {
+            _ = try await exhaust(api, user.email, from: "198.51.100.1")
+            return try await tryPassword(api, user.email, user.password, from: "198.51.100.1").status == 429
+        }
         let door = ["email": user.email, "password": "guess", "X-Forwarded-For": "198.51.100.1"]
-        #expect(try await api.act("find", "Open", as: door).status == 429)
+        try await eventually {
+            _ = try await exhaust(api, user.email, from: "198.51.100.1")
+            return try await api.act("find", "Open", as: door).status == 429
+        }
         #expect(try await tryPassword(api, user.email, user.password, from: "198.51.100.2").status == 200)
     }
 
