@@ -229,6 +229,18 @@ struct TokenSignerTests {
         #expect(throws: Never.self) { try after.accessToken(newText, now: Self.now + 60) }
     }
 
+    @Test("it signs with the key made last, also when one made before it has the same second")
+    func rotationWithinASecond() throws {
+        func key(_ id: String) -> SigningKey {
+            SigningKey(id: id, secret: Self.key.secret, validFrom: Self.now, retiredAt: nil)
+        }
+        for names in [["a", "b"], ["b", "a"]] {
+            let signer = TokenSigner(SigningKeySet(appID: Self.appID, keys: names.map(key)))
+            let text = try #require(signer.sign(Self.access, now: Self.now))
+            #expect(try Self.json(Self.parts(text)[0])["kid"] as? String == names[1])
+        }
+    }
+
     @Test("it says of a refresh token with a bad signature that it is the signature")
     func refreshSignature() throws {
         let text = try #require(Self.signer.sign(Self.refresh, now: Self.now))

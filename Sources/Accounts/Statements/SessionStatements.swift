@@ -120,12 +120,12 @@ public enum SessionStatements {
         WHERE expires_at < now() - interval '1 day' LIMIT 1000 FOR UPDATE SKIP LOCKED)
         """
 
-    /// An app's signing keys that are not retired.
+    /// An app's signing keys that are not retired, in the order in which they were made.
     public static func signingKeys(appID: String) -> SQLFragment {
         """
         SELECT id, encode(secret, 'hex'), floor(extract(epoch FROM valid_from))::bigint, \
         floor(extract(epoch FROM retired_at))::bigint \
-        FROM tidegate.read_signing_keys(\(bind: .text(appID)))
+        FROM tidegate.read_signing_keys(\(bind: .text(appID))) ORDER BY valid_from, id
         """
     }
 

@@ -22,7 +22,7 @@ public struct SigningKey: Sendable, Hashable {
 public struct SigningKeySet: Sendable, Hashable {
     /// 24 hexadecimal digits of the app.
     public let appID: String
-    /// In no order.
+    /// In the order in which they were made: two of the same second follow one another here.
     public let keys: [SigningKey]
 
     /// Made of its parts.
@@ -38,7 +38,11 @@ public struct SigningKeySet: Sendable, Hashable {
     func signer(now: Int64) -> SigningKey? {
         let usable = keys.filter { ($0.retiredAt ?? .max) > now && $0.secret.count >= 32 }
         let begun = usable.filter { $0.validFrom <= now }
-        return (begun.isEmpty ? usable : begun).max { ($0.validFrom, $0.id) < ($1.validFrom, $1.id) }
+        var newest: SigningKey?
+        for key in begun.isEmpty ? usable : begun where key.validFrom >= newest?.validFrom ?? .min {
+            newest = key
+        }
+        return newest
     }
 
     /// Whether a key of that name is in the set, so that an unknown one can be looked for.
