@@ -21,6 +21,9 @@ public struct QueryCompiler: Sendable {
     /// decide.
     let permittedUpdate: SQLFragment?
     let permittedDelete: SQLFragment?
+    /// What the rules say of an update as such, and of one that leaves all fields alone that they look at.
+    let updatePredicate: WritePredicate?
+    let permittedInRow: SQLFragment?
 
     /// Made of its parts; the plan's part of the SQL is compiled here, for any number of statements.
     public init(layout: CollectionLayout, plan: AccessPlan) {
@@ -28,12 +31,13 @@ public struct QueryCompiler: Sendable {
         self.plan = plan
         let filters = FilterCompiler(source: .rows(layout))
         permitted = .all([filters.compile(plan.queryFilter), filters.compile(plan.readFilter)])
-        permittedUpdate = Self.permission(
-            plan,
-            .update,
-            before: .image("doc"),
-            after: { _ in .image("nd") }
-        )
+        updatePredicate = plan.writePredicate(.update)
+        permittedUpdate = updatePredicate.flatMap {
+            WritePredicateCompiler(before: .image("doc"), after: { _ in .image("nd") }).compile($0)
+        }
+        permittedInRow = updatePredicate.flatMap {
+            WritePredicateCompiler(before: .rows(layout), after: { _ in .rows(layout) }).compile($0)
+        }
         permittedDelete = Self.permission(
             plan,
             .delete,

@@ -47,10 +47,9 @@ struct FilterCompiler {
                 return condition
             }
             for field in layout.promotedFields(at: path) {
-                let general = self.general(path, test)
                 if let condition = PromotedFieldCompiler(field: field).compile(
                     test,
-                    general: general,
+                    general: general(path, test),
                     on: document
                 ) {
                     return condition

@@ -6,6 +6,7 @@ import BSON
 enum JSONPathText {
     /// A string literal: `"a\"b"`.
     static func string(_ text: String) -> String {
+        guard text.utf8.contains(where: mayNeedEscape) else { return "\"" + text + "\"" }
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -21,6 +22,10 @@ enum JSONPathText {
             }
         }
         return result + "\""
+    }
+
+    private static func mayNeedEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x7f || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     /// One of many predicates, joined as a balanced tree: PostgreSQL descends into each `||`, and a chain of

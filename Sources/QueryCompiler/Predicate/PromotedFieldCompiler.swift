@@ -13,10 +13,15 @@ struct PromotedFieldCompiler {
     ///
     /// - Parameters:
     ///   - test: The test, on the whole path.
-    ///   - general: The same test on the document; decides for the values beside the typed column.
+    ///   - general: The same test on the document; decides for the values beside the typed column. Most tests do
+    ///     not need it.
     ///   - document: The expression that gives the document.
     /// - Returns: nil when the column does not help.
-    func compile(_ test: FieldTest, general: Condition, on document: SQLFragment) -> Condition? {
+    func compile(
+        _ test: FieldTest,
+        general: @autoclosure () -> Condition,
+        on document: SQLFragment
+    ) -> Condition? {
         switch test {
         case .compare(let op, let value):
             guard let operand = operand(value) else { return nil }
@@ -31,7 +36,7 @@ struct PromotedFieldCompiler {
                 return .sql("(\(.joined(arms, separator: " OR ")))")
             }
             if field.type == .bool, op != .equal { return nil }
-            return either(op.sql("\(field.column)", operand), general, on: document)
+            return either(op.sql("\(field.column)", operand), general(), on: document)
         case .inside(let members):
             var values: [BSONValue] = []
             for member in members {
@@ -44,7 +49,7 @@ struct PromotedFieldCompiler {
                 guard let operand = operand(value) else { return nil }
                 operands.append(operand)
             }
-            return either(membership(values, operands), general, on: document)
+            return either(membership(values, operands), general(), on: document)
         case .exists, .type, .modulo, .matches, .all, .allElements, .elementMatch, .size, .bits, .not:
             return nil
         }

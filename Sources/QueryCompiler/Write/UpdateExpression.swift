@@ -8,14 +8,21 @@ struct UpdateExpression {
     private(set) var document: SQLFragment = "doc"
     /// All must hold (NULL is false), or the gateway has to compute.
     var guards: [SQLFragment] = []
-    /// What happens to the order of keys: one SQL text each, NULL where nothing changes.
-    private(set) var steps: [SQLFragment] = []
-    /// The same steps, for the gateway to take.
+    /// What happens to the order of keys.
     private(set) var shapeSteps: [ShapeStep] = []
     /// Holds when no step changes anything; nil when some step always does.
     private(set) var keepsOrder: [SQLFragment]? = []
     /// The paths that change.
-    private(set) var touched: [[String]] = []
+    private(set) var touched: [Change] = []
+    /// Whether there are documents for which the new one is NULL.
+    private(set) var mayFail = false
+
+    /// A path that changes.
+    struct Change {
+        let path: [String]
+        /// The new value there, where it is known without the new document.
+        var value: SQLFragment?
+    }
 
     /// The stored value at a path; changes never overlap, so the old document is as good as the new.
     static func current(_ path: [String]) -> SQLFragment {
@@ -30,7 +37,7 @@ struct UpdateExpression {
         switch filter {
         case .all, .nothing: false
         case .and(let filters), .or(let filters), .nor(let filters): filters.contains(where: touches)
-        case .field(let path, _): touched.contains { $0.first == path.components.first }
+        case .field(let path, _): touched.contains { $0.path.first == path.components.first }
         case .expression: true
         }
     }
@@ -49,7 +56,7 @@ struct UpdateExpression {
             document = "jsonb_set(\(document), \(bind: .textArray(path)), \(bind: .jsonb(bytes)))"
         }
         boundBytes += bytes.count
-        touched.append(path)
+        touched.append(Change(path: path, value: path.count == 1 ? "\(bind: .jsonb(bytes))" : nil))
         addStep(ShapeStep(path: path, value: value))
         return true
     }
@@ -63,30 +70,29 @@ struct UpdateExpression {
     /// Removes a path of the document or an element of an array.
     mutating func remove(_ path: [String], touching field: [String]) {
         document = "(\(document) #- \(bind: .textArray(path)))"
-        touched.append(field)
+        touched.append(Change(path: field))
     }
 
     /// Puts a computed value, without documents inside, at a path.
     mutating func replace(_ path: [String], with value: SQLFragment, adding bytes: Int = 64) {
         boundBytes += bytes
         document = "jsonb_set(\(document), \(bind: .textArray(path)), \(value))"
-        touched.append(path)
+        touched.append(Change(path: path, value: path.count == 1 ? value : nil))
+        mayFail = true
         addStep(ShapeStep(path: path, value: .null))
     }
 
     private mutating func addStep(_ step: ShapeStep) {
         shapeSteps.append(step)
-        let exists = Self.exists(step.path)
+        if step.order == nil { keepsOrder?.append(Self.exists(step.path)) } else { keepsOrder = nil }
+    }
+
+    /// A step as SQL: its name, or NULL where it changes nothing.
+    private static func text(of step: ShapeStep) -> SQLFragment {
+        let exists = exists(step.path)
         let added: SQLFragment = .bind(.text(step.text(isNew: true)))
-        if step.order == nil {
-            steps.append("CASE WHEN NOT \(exists) THEN \(added) END")
-            keepsOrder?.append(exists)
-        } else {
-            steps.append(
-                "CASE WHEN \(exists) THEN \(bind: .text(step.text(isNew: false))) ELSE \(added) END"
-            )
-            keepsOrder = nil
-        }
+        guard step.order != nil else { return "CASE WHEN NOT \(exists) THEN \(added) END" }
+        return "CASE WHEN \(exists) THEN \(bind: .text(step.text(isNew: false))) ELSE \(added) END"
     }
 
     private static func exists(_ path: [String]) -> SQLFragment {
@@ -124,8 +130,12 @@ struct UpdateExpression {
 
     /// The shape of the new document; NULL where a step was never taken before.
     func shape(collection: Int32) -> SQLFragment {
-        guard !steps.isEmpty else { return "shape" }
-        let next = DatabaseFunctions.nextShape(collection: collection, shape: "shape", steps: steps)
+        guard !shapeSteps.isEmpty else { return "shape" }
+        let next = DatabaseFunctions.nextShape(
+            collection: collection,
+            shape: "shape",
+            steps: shapeSteps.map(Self.text)
+        )
         guard let keepsOrder, !keepsOrder.isEmpty else {
             return "CASE WHEN shape = 0 THEN 0 ELSE \(next) END"
         }
@@ -137,11 +147,35 @@ struct UpdateExpression {
     ///
     /// Texts are compared, because `5` and `5.0` are equal as jsonb.
     func changed(from old: SQLFragment, to new: SQLFragment) -> SQLFragment {
-        let tests: [SQLFragment] = touched.map { path in
-            path.count == 1
-                ? "(\(old) -> \(bind: .text(path[0])))::text IS DISTINCT FROM (\(new) -> \(bind: .text(path[0])))::text"
-                : "(\(old) #> \(bind: .textArray(path)))::text IS DISTINCT FROM (\(new) #> \(bind: .textArray(path)))::text"
-        }
-        return tests.isEmpty ? "false" : "(\(.joined(tests, separator: " OR ")))"
+        Self.any(touched.map { Self.differs(Self.value($0.path, in: old), Self.value($0.path, in: new)) })
+    }
+
+    /// Whether the update changes anything in `doc`.
+    ///
+    /// - Parameter new: The new document; not computed where the new values are known, and fit every document.
+    /// - Returns: A condition.
+    func changesRow(to new: SQLFragment) -> SQLFragment {
+        Self.any(
+            touched.map { change in
+                let known = guards.isEmpty ? change.value.map { "(\($0))" as SQLFragment } : nil
+                return Self.differs(
+                    Self.value(change.path, in: "doc"),
+                    known ?? Self.value(change.path, in: "(\(new))")
+                )
+            }
+        )
+    }
+
+    private static func value(_ path: [String], in document: SQLFragment) -> SQLFragment {
+        path.count == 1
+            ? "(\(document) -> \(bind: .text(path[0])))" : "(\(document) #> \(bind: .textArray(path)))"
+    }
+
+    private static func differs(_ old: SQLFragment, _ new: SQLFragment) -> SQLFragment {
+        "\(old)::text IS DISTINCT FROM \(new)::text"
+    }
+
+    private static func any(_ tests: [SQLFragment]) -> SQLFragment {
+        tests.isEmpty ? "false" : "(\(.joined(tests, separator: " OR ")))"
     }
 }

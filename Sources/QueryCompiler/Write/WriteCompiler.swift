@@ -96,16 +96,24 @@ extension QueryCompiler {
         _ document: SQLFragment
     ) -> SQLFragment? {
         guard let keepsOrder = change.keepsOrder, change.boundBytes <= Self.directBytes,
-            let permission = permission(
-                .update,
-                before: .rows(layout),
-                after: { filter in change.touches(filter) ? .image("(\(document))") : .rows(layout) }
-            )
+            let permission = directPermission(change, document)
         else { return nil }
-        let conditions: [SQLFragment] =
-            [condition.fragment(on: "doc") ?? "true", permission] + keepsOrder
-            + ["(\(document)) IS NOT NULL", change.changed(from: "doc", to: "(\(document))")]
+        var conditions: [SQLFragment] = [condition.fragment(on: "doc") ?? "true", permission]
+        conditions += keepsOrder
+        if change.mayFail || !change.guards.isEmpty { conditions.append("(\(document)) IS NOT NULL") }
+        conditions.append(change.changesRow(to: document))
         return "UPDATE \(layout.table) SET doc = \(document) WHERE \(.joined(conditions, separator: " AND "))"
+    }
+
+    /// What the rules say of an update that is made in the row itself: fields that it leaves alone are read from
+    /// the columns before and after.
+    private func directPermission(_ change: UpdateExpression, _ document: SQLFragment) -> SQLFragment? {
+        guard let predicate = updatePredicate else { return nil }
+        if !predicate.asksAfter(change.touches) { return permittedInRow }
+        return WritePredicateCompiler(
+            before: .rows(layout),
+            after: { filter in change.touches(filter) ? .image("(\(document))") : .rows(layout) }
+        ).compile(predicate)
     }
 
     /// More than this is not set without looking at the size of the new document.

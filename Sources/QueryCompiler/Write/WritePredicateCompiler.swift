@@ -40,3 +40,15 @@ struct WritePredicateCompiler {
         return fragments.isEmpty ? empty : "(\(.joined(fragments, separator: separator)))"
     }
 }
+
+extension WritePredicate {
+    /// Whether the document after the change is asked for any of certain filters.
+    func asksAfter(_ isOne: (Filter) -> Bool) -> Bool {
+        switch self {
+        case .before: false
+        case .after(let filter): isOne(filter)
+        case .and(let predicates), .or(let predicates): predicates.contains { $0.asksAfter(isOne) }
+        case .not(let predicate): predicate.asksAfter(isOne)
+        }
+    }
+}
