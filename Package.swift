@@ -109,6 +109,7 @@ let package = Package(
                 product("Yams", "Yams"),
                 product("Crypto", "swift-crypto"),
                 product("Hummingbird", "hummingbird"),
+                product("HummingbirdCore", "hummingbird"),
                 product("HummingbirdTLS", "hummingbird"),
                 product("HummingbirdHTTP2", "hummingbird"),
                 product("NIOCore", "swift-nio"),

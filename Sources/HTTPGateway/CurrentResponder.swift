@@ -2,7 +2,7 @@ public import Hummingbird
 import Synchronization
 
 /// A responder that can be exchanged while requests come in: settings that change take effect with the next one.
-public final class CurrentResponder<Inner: HTTPResponder>: HTTPResponder
+public final class CurrentResponder<Inner: HTTPResponder & DirectResponder>: HTTPResponder, DirectResponder
 where Inner.Context == GatewayContext {
     /// What a request brings along.
     public typealias Context = GatewayContext
@@ -30,5 +30,10 @@ where Inner.Context == GatewayContext {
     /// Answers by the newest.
     public func respond(to request: Request, context: Context) async throws -> Response {
         try await current.withLock { $0 }.inner.respond(to: request, context: context)
+    }
+
+    /// Answers by the newest.
+    public func respond(to request: DirectRequest, peerAddress: String?) async -> Response {
+        await current.withLock { $0 }.inner.respond(to: request, peerAddress: peerAddress)
     }
 }

@@ -51,24 +51,29 @@ public struct HTTPGateway: Sendable {
     }
 
     /// Everything that the gateway answers, as one responder for any number of servers.
-    public func responder() -> some HTTPResponder<GatewayContext> {
+    public func responder() -> some HTTPResponder<GatewayContext> & DirectResponder {
         GatewayResponder(
             inner: router().buildResponder(),
-            apps: apps,
-            limits: settings.limits,
-            tellsTiming: settings.serverTiming,
-            gate: gate,
-            requestIDs: requestIDs,
-            observer: observer
+            dataAPI: dataAPI,
+            frame: RequestFrame(
+                apps: apps,
+                limits: settings.limits,
+                tellsTiming: settings.serverTiming,
+                gate: gate,
+                requestIDs: requestIDs,
+                observer: observer
+            )
         )
+    }
+
+    private var dataAPI: DataAPIRoutes {
+        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate)
     }
 
     /// The list of all routes.
     func router() -> Router<GatewayContext> {
         let router = Router(context: GatewayContext.self)
-        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(
-            to: router
-        )
+        dataAPI.add(to: router)
         LocationRoutes(apps: apps, settings: settings).add(to: router)
         LoginRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
         SessionRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)

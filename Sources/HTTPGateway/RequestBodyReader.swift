@@ -1,4 +1,5 @@
 import Errors
+import HTTPTypes
 import Hummingbird
 import NIOCore
 
@@ -10,21 +11,23 @@ struct RequestBodyReader {
     /// The bytes of a body that arrived whole.
     ///
     /// - Parameters:
-    ///   - request: Whose body it is.
+    ///   - headers: Those of the request.
+    ///   - body: Its body.
     ///   - room: Filled for a large body; to be held as long as the body is of use.
     /// - Returns: The bytes.
     /// - Throws: `ReadSizeLimitExceeded` beyond the size, `BadRequest` for a body that was cut short,
     ///   `MaintenanceInProgress` when there is no room for it.
     func read(
-        _ request: Request,
+        _ headers: HTTPFields,
+        _ body: RequestBody,
         _ room: inout RequestGate.Room?
     ) async throws(ServiceError) -> [UInt8] {
-        let announced = request.headers[.contentLength].flatMap { Int($0) }
+        let announced = headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > maxBytes { throw tooLarge }
         if let announced, announced > RequestGate.smallBody { room = try gate.room(announced) }
         var bytes: [UInt8] = []
         do {
-            for try await chunk in request.body {
+            for try await chunk in body {
                 let count = bytes.count + chunk.readableBytes
                 guard count <= maxBytes else { throw tooLarge }
                 // A body that did not announce its size may become as large as any.

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import Rules
 
 /// What rules, locations and logs may know of a request, with a trusted proxy's headers applied.
@@ -11,9 +10,9 @@ struct RequestFacts: Sendable {
     private let head: HTTPRequest
     private let isFromProxy: Bool
 
-    init(_ request: Request, _ context: GatewayContext, settings: GatewaySettings) {
-        let peer = context.peerAddress ?? ""
-        head = request.head
+    init(_ request: RequestHead, settings: GatewaySettings) {
+        let peer = request.peerAddress ?? ""
+        head = request.http
         isFromProxy = !settings.trustedProxies.isEmpty && settings.trustedProxies.contains(peer)
         address = isFromProxy ? settings.trustedProxies.clientText(head.headerFields, peer: peer) : peer
     }

@@ -15,7 +15,7 @@ extension AccountService {
     public func authenticate(
         _ request: RequestCredentials,
         _ settings: AccountSettings,
-        from address: NetworkAddress? = nil
+        from address: @autoclosure () -> NetworkAddress? = nil
     ) async throws(ServiceError) -> Principal {
         switch settings.dataAPIRunAs {
         case .system: return .system
@@ -39,7 +39,7 @@ extension AccountService {
         case .login(let login):
             let user: User
             do {
-                user = try await self.user(login, settings, from: address)
+                user = try await self.user(login, settings, from: address())
             } catch {
                 throw Self.isRefusal(error) ? AccountFailure.userNotFoundForEndpoint(error) : error
             }

@@ -1,7 +1,6 @@
 import Accounts
 import Errors
 import Glibc
-import Hummingbird
 import MQL
 import Services
 import Synchronization
@@ -45,8 +44,8 @@ final class RequestGate: Sendable {
     /// - Returns: The address to be counted, where addresses are counted.
     /// - Throws: `MaintenanceInProgress` when too many are under way, `TooManyRequests` for an address that
     ///   sent too many.
-    func enter(_ request: Request, _ context: GatewayContext) throws(ServiceError) -> RateKey? {
-        if let addresses, let address = proxies.client(of: request, context), !Self.isHealth(request) {
+    func enter(_ request: RequestHead) throws(ServiceError) -> RateKey? {
+        if let addresses, let address = proxies.client(of: request), !Self.isHealth(request) {
             let key = RateKey(address)
             let wait = addresses.wait(key, now: Self.now)
             if wait > 0 {
@@ -63,7 +62,7 @@ final class RequestGate: Sendable {
         return nil
     }
 
-    private func count(_ request: Request) throws(ServiceError) {
+    private func count(_ request: RequestHead) throws(ServiceError) {
         let before = underWay.add(1, ordering: .relaxed).oldValue
         let most = limits.concurrentRequests
         guard most > 0, before >= most, !Self.isHealth(request) else { return }
@@ -82,8 +81,8 @@ final class RequestGate: Sendable {
     }
 
     /// Whether a load balancer asks how we are: answered also when nobody else is.
-    private static func isHealth(_ request: Request) -> Bool {
-        request.uri.path == "/health" || request.uri.path == "/ready"
+    private static func isHealth(_ request: RequestHead) -> Bool {
+        request.path == "/health" || request.path == "/ready"
     }
 
     // MARK: Users

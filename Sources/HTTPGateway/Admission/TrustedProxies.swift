@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 public import Services
 
 /// The proxies whose `X-Forwarded-…` headers count.
@@ -30,8 +29,8 @@ public struct TrustedProxies: Sendable {
     }
 
     /// As ``clientText(_:peer:)``, as a number; what cannot be read as an address counts as the proxy's.
-    func client(of request: Request, _ context: GatewayContext) -> NetworkAddress? {
-        guard let peer = context.peerAddress else { return nil }
+    func client(of request: RequestHead) -> NetworkAddress? {
+        guard let peer = request.peerAddress else { return nil }
         return NetworkAddress(clientText(request.headers, peer: peer)) ?? NetworkAddress(peer)
     }
 }

@@ -33,7 +33,7 @@ struct ClientAPIBody {
     init(_ request: Request, settings: GatewaySettings, gate: RequestGate) async throws(ServiceError) {
         var room: RequestGate.Room?
         let reader = RequestBodyReader(maxBytes: min(settings.limits.bodyBytes, Self.maxBytes), gate: gate)
-        let bytes = try await reader.read(request, &room)
+        let bytes = try await reader.read(request.headers, request.body, &room)
         guard !bytes.isEmpty else {
             document = BSONDocument()
             return

@@ -19,7 +19,7 @@ extension GatewayContext {
         mayWrite: Bool = false,
         _ settings: GatewaySettings
     ) {
-        let address = RequestFacts(request, self, settings: settings).address
+        let address = RequestFacts(RequestHead(request, self), settings: settings).address
         trace.note { facts in
             facts.operation = operation
             facts.mayWrite = mayWrite

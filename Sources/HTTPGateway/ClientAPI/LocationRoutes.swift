@@ -15,7 +15,7 @@ struct LocationRoutes {
             let app = try apps.require(context)
             context.note("location", request, app: app, settings)
             let origin =
-                settings.publicURL ?? RequestFacts(request, context, settings: settings).origin
+                settings.publicURL ?? RequestFacts(RequestHead(request, context), settings: settings).origin
             return Response.json([
                 "deployment_model": .string(app.definition.deploymentModel),
                 "location": .string(app.definition.location),

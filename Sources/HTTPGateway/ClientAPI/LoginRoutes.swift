@@ -31,7 +31,7 @@ struct LoginRoutes {
                 credentials,
                 device: DeviceInformation(loginBody: body),
                 app.accounts,
-                from: settings.trustedProxies.client(of: request, context)
+                from: settings.trustedProxies.client(of: RequestHead(request, context))
             )
             context.trace.note { $0.userID = result.userID }
             return Response.json(result.document)

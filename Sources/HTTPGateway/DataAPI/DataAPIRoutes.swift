@@ -4,6 +4,7 @@ import BSON
 import Errors
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import MQL
 import NIOCore
 import Observability
@@ -19,40 +20,49 @@ struct DataAPIRoutes {
     let gate: RequestGate
 
     func add(to router: Router<GatewayContext>) {
-        router.post("/app/:appID/endpoint/data/:version/action/:action") { request, context in
-            try await act(request, context)
+        router.post(RouterPath(DataAPIPath.route)) { request, context in
+            let path = DataAPIPath(
+                appID: try context.parameters.require("appID"),
+                version: try context.parameters.require("version"),
+                action: try context.parameters.require("action")
+            )
+            return try await act(RequestHead(request, context), path, request.body, context.trace)
         }
     }
 
-    private func act(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let app = try apps.require(context)
-        let action = try context.parameters.require("action")
-        let version = try context.parameters.require("version")
-        let trace = context.trace
+    /// Answers one action, whoever recognised its path.
+    func act(
+        _ head: RequestHead,
+        _ path: DataAPIPath,
+        _ body: RequestBody,
+        _ trace: RequestTrace
+    ) async throws -> Response {
+        guard let app = apps.app(clientAppID: path.appID) else { throw ServiceError.unknownApp(path.appID) }
+        let action = path.action
         trace.note { $0.clientAppID = app.clientAppID }
         let api = app.dataAPI
-        guard OperationParser.actions.contains(action), api.serves(version: version) else {
+        guard OperationParser.actions.contains(action), api.serves(version: path.version) else {
             return Response(status: .notFound)
         }
-        let facts = RequestFacts(request, context, settings: settings)
+        let facts = RequestFacts(head, settings: settings)
         trace.note { noted in
             noted.address = facts.address
             noted.operation = action
         }
         let form = ResponseForm(
-            accept: request.headers[.accept],
+            accept: head.headers[.accept],
             configured: api.returnType == .extendedJSON ? .ejson : .json
         )
         let deadline = ContinuousClock.now + settings.requestTimeout
         let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
         var room: RequestGate.Room?
         defer { withExtendedLifetime(room) {} }
-        let bytes = try await reader.read(request, &room)
+        let bytes = try await reader.read(head.headers, body, &room)
         trace.enter(.authenticate)
         let admission = DataAPIAdmission(app: app)
-        try Self.validate(request, bytes, api, admission)
+        try Self.validate(head, bytes, api, admission)
         let principal = try await accounts.authenticate(
-            RequestCredentials(request.headers),
+            RequestCredentials(head.headers),
             app.accounts,
             from: NetworkAddress(facts.address)
         )
@@ -95,15 +105,15 @@ struct DataAPIRoutes {
 
     /// Checks the secret or the signature that the app's settings ask for (data-api.md §9.3).
     private static func validate(
-        _ request: Request,
+        _ head: RequestHead,
         _ body: [UInt8],
         _ api: DataAPIDefinition,
         _ admission: DataAPIAdmission
     ) throws(ServiceError) {
         if case .none = api.validation { return }
-        let secret = request.uri.queryParameters["secret"].map(String.init)
+        let secret = URI(head.target).queryParameters["secret"].map(String.init)
         // Older pages print the header as `Endpoint-Signature::sha256=…`.
-        let signature = (request.headers[.endpointSignature] ?? request.headers[.hookSignature])
+        let signature = (head.headers[.endpointSignature] ?? head.headers[.hookSignature])
             .map { String($0.drop { $0 == ":" || $0 == " " }) }
         guard admission.isValidated(secret: secret, signature: signature, body: body) else {
             let what =

@@ -16,6 +16,9 @@ struct ServerProcess: Sendable {
     /// Reads the settings again, from where ``settings`` came.
     let reloadSettings: @Sendable () async throws -> ServerSettings
 
+    /// The header `Server` of every answer.
+    private static let name = "tidegate"
+
     /// Where the doors listen, once they do.
     struct Ports: Sendable {
         var http: Int?
@@ -45,9 +48,13 @@ struct ServerProcess: Sendable {
             door(
                 Application(
                     responder: responder,
-                    server: HTTPServerBuilder { responder in
+                    server: HTTPServerBuilder { framework in
                         guarding.guarded(
-                            HTTP1Channel(responder: responder, configuration: http1),
+                            DirectChannel(
+                                HTTP1Channel(responder: framework, configuration: http1),
+                                responder: responder,
+                                serverName: Self.name
+                            ),
                             isPlain: true
                         )
                     },
@@ -149,7 +156,7 @@ struct ServerProcess: Sendable {
     }
 
     private func configuration(host: String, port: Int) -> ApplicationConfiguration {
-        ApplicationConfiguration(address: .hostname(host, port: port), serverName: "tidegate", backlog: 1024)
+        ApplicationConfiguration(address: .hostname(host, port: port), serverName: Self.name, backlog: 1024)
     }
 }
 
