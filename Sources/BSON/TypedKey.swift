@@ -43,7 +43,11 @@ public enum TypedKey {
             writer.appendPayload(of: id, isNested: false)
         }
         guard !writer.bytes.contains(0) else {
-            throw ServiceError(.invalidParameter, "an _id with a NUL character (U+0000) cannot be stored")
+            throw ServiceError(
+                .invalidParameter,
+                "an _id with a NUL character (U+0000) cannot be stored",
+                serverCode: .badValue
+            )
         }
         return String(decoding: shortened(writer.bytes), as: UTF8.self)
     }

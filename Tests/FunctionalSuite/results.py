@@ -38,6 +38,9 @@ def read(results, notes):
         digest = hashlib.sha256(test["test"].encode()).hexdigest()[:8]
         if digest in unasked or "[not applicable]" in test.get("text", ""):
             test["outcome"] = "n/a"
+        elif test.get("text", "").startswith("[XPASS(strict)]"):
+            # MongoDB itself fails here, and the test's expectation holds.
+            test["outcome"] = "passed"
     return tests
 
 

@@ -28,7 +28,11 @@ struct StoredWriter {
     private static func append(_ text: String, to out: inout [UInt8]) throws(ServiceError) {
         // PostgreSQL's text has no NUL, escaped or not.
         guard !text.utf8.contains(0) else {
-            throw ServiceError(.invalidParameter, "a string with a NUL character (U+0000) cannot be stored")
+            throw ServiceError(
+                .invalidParameter,
+                "a string with a NUL character (U+0000) cannot be stored",
+                serverCode: .badValue
+            )
         }
         JSONText.append(text, to: &out)
     }

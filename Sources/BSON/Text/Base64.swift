@@ -1,5 +1,5 @@
 /// Base64 with the standard alphabet (RFC 4648 §4).
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
     )
@@ -14,7 +14,7 @@ enum Base64 {
     }()
 
     /// Appends the text with its padding.
-    static func append(_ bytes: [UInt8], to out: inout [UInt8]) {
+    package static func append(_ bytes: [UInt8], to out: inout [UInt8]) {
         out.reserveCapacity(out.count + (bytes.count + 2) / 3 * 4)
         var index = 0
         while index < bytes.count {
@@ -33,7 +33,7 @@ enum Base64 {
     /// The bytes; padding may be left out.
     ///
     /// Nil for a character outside the alphabet or a wrong length.
-    static func decode(_ text: String) -> [UInt8]? {
+    package static func decode(_ text: String) -> [UInt8]? {
         var characters = Array(text.utf8)
         var padding = 0
         while padding < 2, characters.last == UInt8(ascii: "=") {

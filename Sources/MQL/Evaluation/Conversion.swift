@@ -8,8 +8,25 @@ enum Conversion {
     /// A value, never null, as another type.
     ///
     /// - Throws: ``ServiceError`` with server code 241 for what does not convert.
-    static func convert(_ value: BSONValue, to type: BSONType) throws(ServiceError) -> BSONValue {
+    static func convert(
+        _ value: BSONValue,
+        to type: BSONType,
+        _ options: ConversionOptions = ConversionOptions()
+    ) throws(ServiceError) -> BSONValue {
+        if case .binary(let binary) = value {
+            switch type {
+            case .string: return .string(try BinaryConversion.text(binary, options.format))
+            case .double: return .double(try BinaryConversion.double(binary, options.order))
+            case .int32:
+                return .int32(
+                    Int32(truncatingIfNeeded: try BinaryConversion.integer(binary, .int32, options.order))
+                )
+            case .int64: return .int64(try BinaryConversion.integer(binary, .int64, options.order))
+            default: break
+            }
+        }
         switch type {
+        case .binary: return .binary(try BinaryConversion.binary(value, options))
         case .double: return .double(try double(value))
         case .string: return .string(try text(value))
         case .objectID: return try objectID(value)
@@ -27,7 +44,7 @@ enum Conversion {
         }
     }
 
-    private static func unsupported(_ value: BSONValue, _ type: BSONType) -> ServiceError {
+    static func unsupported(_ value: BSONValue, _ type: BSONType) -> ServiceError {
         .mongo(
             .conversionFailure,
             "Unsupported conversion from \(known: TypeName.of(value)) to \(type.alias) in $convert with no onError value"
@@ -41,7 +58,7 @@ enum Conversion {
         )
     }
 
-    private static func unreadable(_ text: String, _ what: String) -> ServiceError {
+    static func unreadable(_ text: String, _ what: String) -> ServiceError {
         .mongo(
             .conversionFailure,
             "Failed to parse \(what) '\(MessageText.shortened(text))' in $convert with no onError value"
@@ -61,13 +78,6 @@ enum Conversion {
             // Only an optional sign and digits: Int64 reads the same, and nothing more.
             guard let number = Int64(text) else { throw unreadable(text, "number") }
             return number
-        case .binary(let binary)
-        where [1, 2, 4, 8].contains(binary.bytes.count) && binary.bytes.count <= (type == .int32 ? 4 : 8):
-            // Little-endian, sign-extended.
-            let count = binary.bytes.count
-            let raw = binary.bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            let shift = UInt64(64 - 8 * count)
-            return Int64(bitPattern: raw << shift) >> Int64(shift)
         default: throw unsupported(value, type)
         }
     }
@@ -82,16 +92,10 @@ enum Conversion {
             return number
         case .date(let milliseconds): return Double(milliseconds)
         case .string(let text):
-            guard isDecimalNumber(text), let number = Double(text) else { throw unreadable(text, "number") }
-            if number.isInfinite, !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "i") }) {
-                throw unreadable(text, "number")
-            }
+            guard isDecimalNumber(text) || isHexadecimalNumber(text), let number = Double(text),
+                isInRange(text, isZero: number == 0, isInfinite: number.isInfinite)
+            else { throw unreadable(text, "number") }
             return number
-        case .binary(let binary) where binary.bytes.count == 4:
-            let bits = binary.bytes.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            return Double(Float(bitPattern: bits))
-        case .binary(let binary) where binary.bytes.count == 8:
-            return Double(bitPattern: binary.bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         default: throw unsupported(value, .double)
         }
     }
@@ -101,9 +105,9 @@ enum Conversion {
         case .bool(let flag): return Decimal128(Int64(flag ? 1 : 0))
         case .date(let milliseconds): return Decimal128(milliseconds)
         case .string(let text):
-            guard isDecimalNumber(text), let number = Decimal128(text) else {
-                throw unreadable(text, "number")
-            }
+            guard isDecimalNumber(text), let number = Decimal128(text),
+                isInRange(text, isZero: number.isZero, isInfinite: number.isInfinite)
+            else { throw unreadable(text, "number") }
             return number
         default:
             guard let number = NumericValue(value) else { throw unsupported(value, .decimal128) }
@@ -113,7 +117,7 @@ enum Conversion {
 
     /// Digits with sign, point and exponent, or a name of infinity or NaN; no spaces, no hexadecimal.
     private static func isDecimalNumber(_ text: String) -> Bool {
-        if text.isEmpty || text.utf8.count > 6200 { return false }
+        if text.isEmpty { return false }
         let lowered = TextCase.lowered(text)
         let bare =
             lowered.utf8.first == UInt8(ascii: "-") || lowered.utf8.first == UInt8(ascii: "+")
@@ -122,6 +126,36 @@ enum Conversion {
         return bare.utf8.allSatisfy {
             (48...57).contains($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e")
                 || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-")
+        }
+    }
+
+    /// Whether a text that was read as zero or infinity also says so.
+    private static func isInRange(_ text: String, isZero: Bool, isInfinite: Bool) -> Bool {
+        if isInfinite { return text.utf8.contains { $0 | 0x20 == UInt8(ascii: "n") } }
+        guard isZero else { return true }
+        let hasPrefix = text.utf8.contains { $0 | 0x20 == UInt8(ascii: "x") }
+        let mark = UInt8(ascii: hasPrefix ? "p" : "e")
+        let digits = text.utf8.prefix { $0 | 0x20 != mark }.drop {
+            $0 | 0x20 != UInt8(ascii: "x") && hasPrefix
+        }
+        return !digits.contains {
+            (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0)
+                || hasPrefix && (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
+        }
+    }
+
+    /// A hexadecimal number in C's notation; one that begins with `0x` is refused, as MongoDB has it.
+    private static func isHexadecimalNumber(_ text: String) -> Bool {
+        if text.hasPrefix("0x") { return false }
+        var rest = text.utf8[...]
+        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        guard rest.popFirst() == UInt8(ascii: "0"), let mark = rest.popFirst(),
+            mark | 0x20 == UInt8(ascii: "x")
+        else { return false }
+        return rest.allSatisfy {
+            (48...57).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
+                || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "p") || $0 == UInt8(ascii: "+")
+                || $0 == UInt8(ascii: "-")
         }
     }
 
@@ -178,20 +212,7 @@ enum Conversion {
                 offset: 0,
                 format: "%Y-%m-%dT%H:%M:%S.%LZ"
             )
-        case .binary(let binary) where binary.subtype == 4 && binary.bytes.count == 16:
-            return BinaryText.uuid(binary.bytes)
         default: throw unsupported(value, .string)
-        }
-    }
-
-    /// A text of 36 characters as a UUID.
-    static func uuid(_ value: BSONValue) throws(ServiceError) -> BSONValue {
-        switch value {
-        case .binary(let binary) where binary.subtype == 4: return value
-        case .string(let text):
-            guard let bytes = BinaryText.bytes(uuid: text) else { throw unreadable(text, "UUID") }
-            return .binary(BSONBinary(subtype: 4, bytes: bytes))
-        default: throw unsupported(value, .binary)
         }
     }
 }

@@ -14,6 +14,15 @@ enum DateText {
         return "\(dateAndTime(fields))Z"
     }
 
+    /// A timestamp as the text operators read it: `Jul 20 18:40:00:1`.
+    static func short(_ timestamp: BSONTimestamp) -> String {
+        let fields = DateFields(local: Int64(timestamp.seconds) * 1000)
+        let day = fields.day < 10 ? " \(fields.day)" : String(fields.day)
+        return
+            "\(months[fields.month - 1].prefix(3)) \(day) \(padded(fields.hour, 2)):\(padded(fields.minute, 2))"
+            + ":\(padded(fields.second, 2)):\(timestamp.increment)"
+    }
+
     /// A date without its zone: `2017-02-08T12:10:40.787`.
     static func dateAndTime(_ fields: DateFields) -> String {
         let year = fields.year < 0 ? "-" + padded(-fields.year, 4) : padded(fields.year, 4)

@@ -146,7 +146,10 @@ struct DateTextParser {
     // MARK: Common forms
 
     private mutating func readFree() -> Bool {
+        bytes = bytes.drop { $0 == 0 }
+        while bytes.last == 0 { bytes.removeLast() }
         skipSpaces()
+        skipDayName()
         guard readDate() else { return false }
         skipSpaces()
         if take(anyOf: "Tt") || bytes.first.map(Self.isDigit) == true {
@@ -154,6 +157,9 @@ struct DateTextParser {
         }
         skipSpaces()
         if !bytes.isEmpty { guard readZone() else { return false } }
+        skipSpaces()
+        // "Wed Jan 31 12:05:28 +03:30 1996": the year may stand last.
+        if parts.year == nil, parts.isoYear == nil { parts.year = number(4...4).map(Int64.init) }
         skipSpaces()
         return true
     }
@@ -166,13 +172,20 @@ struct DateTextParser {
             skipOrdinal()
             _ = take(UInt8(ascii: ","))
             skipSpaces()
+            (parts.month, parts.day) = (month, day)
+            if bytes.dropFirst(2).first == UInt8(ascii: ":") { return true }
             guard let year = number(4...4) else { return false }
-            (parts.year, parts.month, parts.day) = (Int64(year), month, day)
+            parts.year = Int64(year)
             return true
         }
+        let isBeforeChrist = take(UInt8(ascii: "-"))
         let digits = bytes.prefix(while: Self.isDigit).count
         switch digits {
-        case 4: return readYearFirst()
+        case 4:
+            guard readYearFirst() else { return false }
+            if isBeforeChrist { parts.year = parts.year.map { -$0 } }
+            return true
+        case _ where isBeforeChrist: return false
         case 8:
             guard let year = number(4...4), let month = number(2...2), let day = number(2...2) else {
                 return false
@@ -270,7 +283,7 @@ struct DateTextParser {
 
     /// `Z`, `GMT`, `+0530`, `Europe/Berlin` and the like, up to the end of the word.
     private mutating func readZone() -> Bool {
-        let word = bytes.prefix { $0 != 0x20 }
+        let word = bytes.prefix { !Self.isSpace($0) && $0 != 0xC2 }
         guard !word.isEmpty else { return false }
         let name = String(decoding: word, as: UTF8.self)
         if name == "z" || name == "Z" {
@@ -306,7 +319,32 @@ struct DateTextParser {
         return true
     }
 
-    private mutating func skipSpaces() { bytes = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) } }
+    /// Spaces, tabs, line ends and the space that does not break a line.
+    private mutating func skipSpaces() {
+        while let first = bytes.first {
+            if Self.isSpace(first) {
+                bytes = bytes.dropFirst()
+            } else if first == 0xC2, bytes.dropFirst().first == 0xA0 {
+                bytes = bytes.dropFirst(2)
+            } else {
+                return
+            }
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+    /// `Wed`, `Wednesday` and the like in front of a date.
+    private mutating func skipDayName() {
+        let word = bytes.prefix { (65...90).contains($0 & 0xDF) }.map { $0 | 0x20 }
+        let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+        guard days.contains(where: { word == Array($0.utf8) || word == Array($0.utf8.prefix(3)) }) else {
+            return
+        }
+        bytes = bytes.dropFirst(word.count)
+        _ = take(UInt8(ascii: ","))
+        skipSpaces()
+    }
 
     private mutating func skipOrdinal() {
         let suffix = bytes.prefix(2).map { $0 | 0x20 }

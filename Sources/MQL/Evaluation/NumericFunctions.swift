@@ -43,9 +43,19 @@ enum NumericFunctions {
         switch try number(value, of: name) {
         case .int, .long: value
         case .double(let number): .double(number.rounded(rule))
-        case .decimal(let number): .decimal128(number.rounded(toPlaces: 0, rule))
+        case .decimal(let number): .decimal128(whole(number.rounded(toPlaces: 0, rule)))
         }
     }
+
+    /// A whole decimal with all of its digits written; NaN where there are more than 34, as MongoDB has it.
+    private static func whole(_ number: Decimal128) -> Decimal128 {
+        guard number.isFinite, Decimal128.compare(number.magnitude, tooLong) < 0 else {
+            return Decimal128(Double.nan)
+        }
+        return number + Decimal128(Int64(0))
+    }
+
+    private static let tooLong = Decimal128("1E+34") ?? Decimal128(Double.nan)
 
     /// `$round` (half to even) and `$trunc`, to a decimal place from -20 to 100.
     ///

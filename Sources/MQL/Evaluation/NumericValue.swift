@@ -1,5 +1,13 @@
 import BSON
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A number of one of the four numeric types, ordered by width: int, long, double, decimal.
 enum NumericValue {
     case int(Int32)
@@ -118,6 +126,10 @@ enum NumberText {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
         let text = number.description
+        // Swift changes to exponents at 2^53, MongoDB at 10^16.
+        if let whole = Int64(exactly: number), whole.magnitude < 10_000_000_000_000_000, whole != 0 {
+            return String(whole)
+        }
         guard let mark = text.firstIndex(of: "e") else {
             return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
         }
@@ -129,5 +141,16 @@ enum NumberText {
         let padded =
             digits.count < 2 ? String(repeating: "0", count: 2 - digits.count) + digits : String(digits)
         return "\(mantissa)e\(negative ? "-" : "+")\(padded)"
+    }
+
+    /// The text at six significant digits, C's `%g`: `1.23457`, `1e+06`, `nan`, `-inf`.
+    ///
+    /// The text operators of old read doubles so.
+    static func short(_ number: Double) -> String {
+        if number.isNaN { return "nan" }
+        if number.isInfinite { return number < 0 ? "-inf" : "inf" }
+        var buffer = [CChar](repeating: 0, count: 32)
+        let count = withVaList([number]) { vsnprintf(&buffer, buffer.count, "%g", $0) }
+        return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -324,7 +324,8 @@ extension OperatorEvaluator {
             bin = number
         }
         guard let date = try milliseconds(value, code: 5_166_307), let unit else { return .null }
-        guard let result = DateArithmetic.truncate(date, unit, bin: bin, zone ?? .utc, startOfWeek: first)
+        guard bin <= 100_000_000_000 || unit.milliseconds != nil,
+            let result = DateArithmetic.truncate(date, unit, bin: bin, zone ?? .utc, startOfWeek: first)
         else {
             throw .mongo(
                 unit.milliseconds == nil ? 5_439_006 : 5_439_002,

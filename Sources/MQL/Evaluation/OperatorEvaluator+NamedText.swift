@@ -9,6 +9,11 @@ struct NamedOperands {
     /// Whether the operand was written at all.
     func has(_ name: String) -> Bool { operands.contains { $0.name == name } }
 
+    /// Whether the operand is the same for every document.
+    func isConstant(_ name: String) -> Bool {
+        operands.first { $0.name == name }?.expression.isConstant ?? false
+    }
+
     /// The operand's value; nil when it is absent or missing.
     func value(_ name: String) throws(ServiceError) -> BSONValue? {
         guard let operand = operands.first(where: { $0.name == name }) else { return nil }
@@ -74,7 +79,7 @@ extension OperatorEvaluator {
         }
         if op == .replaceOne { places = Array(places.prefix(1)) }
         let (growth, overflow) = places.count.multipliedReportingOverflow(by: insert.count)
-        try ValueSize.checkText(overflow ? .max : growth &+ bytes.count)
+        try ValueSize.checkText(overflow ? .max : growth &+ bytes.count &- places.count &* needle.count)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + growth)
         var start = 0

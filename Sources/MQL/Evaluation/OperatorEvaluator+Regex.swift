@@ -68,6 +68,9 @@ extension OperatorEvaluator {
             }
         default: throw .mongo(51105, "\(name) needs 'regex' to be of type string or regex")
         }
+        if source.utf8.count > Self.maximumPatternBytes {
+            throw .mongo(51111, "Invalid Regex in \(known: name): the pattern is too long")
+        }
         if source.utf8.contains(0) {
             throw .mongo(51109, "\(name): regular expression cannot contain an embedded null byte")
         }
@@ -78,6 +81,9 @@ extension OperatorEvaluator {
             throw .mongo(51111, "Invalid Regex in \(known: name): \(error.sentence)")
         }
     }
+
+    /// PCRE's own bound in MongoDB's build.
+    private static let maximumPatternBytes = 16_384
 
     private func findAll(_ pattern: CompiledPattern, _ text: String) throws(ServiceError) -> BSONValue {
         let bytes = Array(text.utf8)

@@ -37,10 +37,10 @@ extension OperatorEvaluator {
         switch value {
         case nil, .null, .undefined: return ""
         case .string(let text), .symbol(let text), .code(let text): return text
-        case .double(let number) where number.isInfinite: return number < 0 ? "-inf" : "inf"
-        case .int32, .int64, .double, .decimal128: return NumericValue(value)?.text ?? ""
+        case .double(let number): return NumberText.short(number)
+        case .int32, .int64, .decimal128: return NumericValue(value)?.text ?? ""
         case .date(let milliseconds): return DateText.iso(milliseconds)
-        case .timestamp(let timestamp): return "Timestamp(\(timestamp.seconds), \(timestamp.increment))"
+        case .timestamp(let timestamp): return DateText.short(timestamp)
         default:
             throw .mongo(16007, "can't convert from BSON type \(known: TypeName.of(value)) to String")
         }

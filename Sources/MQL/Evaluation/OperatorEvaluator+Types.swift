@@ -41,7 +41,7 @@ extension OperatorEvaluator {
         }
         guard let value, !value.isNullish else { return .null }
         switch op {
-        case .toString: return try Conversion.convert(value, to: .string)
+        case .toString: return try Conversion.convert(value, to: .string, .automatic)
         case .toInt: return try Conversion.convert(value, to: .int32)
         case .toLong: return try Conversion.convert(value, to: .int64)
         case .toDouble: return try Conversion.convert(value, to: .double)
@@ -49,14 +49,15 @@ extension OperatorEvaluator {
         case .toBool: return try Conversion.convert(value, to: .bool)
         case .toDate: return try Conversion.convert(value, to: .date)
         case .toObjectID: return try Conversion.convert(value, to: .objectID)
-        default: return try Conversion.uuid(value)
+        default: return try Conversion.convert(value, to: .binary, .uuid)
         }
     }
 
     /// Gives a value another type: `{$convert: {input, to, onError, onNull}}`.
     func convert(_ operands: NamedOperands) throws(ServiceError) -> BSONValue? {
-        for option in ["format", "byteOrder"] where operands.has(option) {
-            throw .mongo(238, "The option '\(option)' of $convert is not supported by tidegate")
+        // MongoDB computes constants before it runs, so that a bad one is an error even where it is not needed.
+        for constant in ["onNull", "onError"] where operands.isConstant(constant) {
+            _ = try operands.value(constant)
         }
         let input = try operands.value("input")
         let target = try operands.value("to")
@@ -65,8 +66,14 @@ extension OperatorEvaluator {
         }
         guard let target, !target.isNullish else { return .null }
         let type = try Self.targetType(target)
+        let options = try ConversionOptions(
+            type: type,
+            target: target,
+            format: operands.value("format"),
+            order: operands.value("byteOrder")
+        )
         do throws(ServiceError) {
-            return try Conversion.convert(input, to: type)
+            return try Conversion.convert(input, to: type, options)
         } catch {
             // 18537: a year that no text can show.
             guard error.serverCode == .conversionFailure || error.serverCode?.number == 18537,
@@ -101,6 +108,9 @@ extension OperatorEvaluator {
                     .failedToParse,
                     "In $convert, numeric 'to' argument is not an integer"
                 )
+            }
+            if code == 0 {
+                throw .mongo(.conversionFailure, "Conversion to missing is not supported in $convert")
             }
             guard let type = BSONType(rawValue: code) else {
                 throw .mongo(

@@ -8,7 +8,7 @@ import Errors
 enum ValueSize {
     /// The most bytes that one generated value may take.
     static let maximum = 64 << 20
-    /// The most bytes that one generated text may take.
+    /// So many bytes one text must not take, written or generated.
     static let maximumText = 16 << 20
     /// The deepest that a generated value may be nested.
     static let maximumDepth = 180
@@ -81,9 +81,9 @@ enum ValueSize {
         )
     }
 
-    /// Refuses a text past the bound.
+    /// Refuses a text that reaches the bound.
     static func checkText(_ bytes: Int) throws(ServiceError) {
-        if bytes > maximumText {
+        if bytes >= maximumText {
             throw .mongo(
                 16493,
                 "Tried to create string longer than \(maximumText / (1 << 20))MB"

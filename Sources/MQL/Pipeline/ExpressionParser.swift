@@ -45,7 +45,10 @@ public enum ExpressionParser {
     private static func parseText(_ text: String, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {
-        guard text.utf8.first == UInt8(ascii: "$") else { return .literal(.string(text)) }
+        guard text.utf8.first == UInt8(ascii: "$") else {
+            try ValueSize.checkText(text.utf8.count)
+            return .literal(.string(text))
+        }
         // By bytes: a dollar before a combining mark is no character of its own.
         let rest = Substring(text.utf8.dropFirst())
         if rest.isEmpty { throw .mongo(16872, "'$' by itself is not a valid FieldPath") }
@@ -184,6 +187,16 @@ struct ExpressionScope {
         if ["USER_ROLES", "SEARCH_META", "JS_SCOPE", "IS_MR"].contains(name) {
             throw .mongo(238, "The variable '$$\(name)' is not supported by tidegate")
         }
+        try Self.checkCharacters(name)
         throw .mongo(17276, "Use of undefined variable: \(name)")
+    }
+
+    /// Letters, digits and underscores, with a letter first; beyond ASCII everything.
+    private static func checkCharacters(_ name: String) throws(ServiceError) {
+        for (index, byte) in name.utf8.enumerated() where byte < 0x80 {
+            let isLetter = (65...90).contains(byte & 0xDF)
+            if isLetter || index > 0 && ((48...57).contains(byte) || byte == UInt8(ascii: "_")) { continue }
+            throw .mongo(.failedToParse, "'\(name)' contains an invalid character for a variable name")
+        }
     }
 }
