@@ -37,6 +37,11 @@ struct GapStageTests {
             #"[{"t":1,"a":5,"b":1,"c":0},{"t":2,"a":5,"b":2.0,"c":2},{"t":3,"b":3,"a":5,"c":3}]"#
         ),
         PipelineCase(
+            #"[{"$fill":{"output":{"a":{"method":"locf"}}}}]"#,
+            #"[{"a":1},{"a":null},{"a":3}]"#,
+            #"[{"a":1},{"a":1},{"a":3}]"#
+        ),
+        PipelineCase(
             #"[{"$fill":{"partitionByFields":["p"],"sortBy":{"t":1},"output":{"a":{"method":"locf"}}}}]"#,
             #"[{"p":1,"t":1,"a":5},{"p":2,"t":2,"a":null},{"p":1,"t":3,"a":null}]"#,
             #"[{"p":1,"t":1,"a":5},{"p":1,"t":3,"a":5},{"p":2,"t":2,"a":null}]"#

@@ -41,15 +41,27 @@ struct WindowStageTests {
         one(#"{"$documentNumber":{}}"#, ["1", "2", "3", "1"]),
         one(#"{"$shift":{"output":"$v","by":-1,"default":"none"}}"#, [#""none""#, "10", "20", #""none""#]),
         one(#"{"$shift":{"output":"$v","by":1}}"#, ["20", "30", "null", "null"]),
-        one(#"{"$expMovingAvg":{"input":"$v","N":3}}"#, ["10", "15.0", "22.5", "5"]),
-        one(#"{"$expMovingAvg":{"input":"$v","alpha":0.5}}"#, ["10", "15.0", "22.5", "5"]),
-        one(#"{"$derivative":{"input":"$v"},"window":{"documents":[-1,0]}}"#, ["null", "10.0", "10.0", "null"]),
+        one(#"{"$expMovingAvg":{"input":"$v","N":3}}"#, ["10.0", "15.0", "22.5", "5.0"]),
+        one(#"{"$expMovingAvg":{"input":"$v","alpha":0.5}}"#, ["10.0", "15.0", "22.5", "5.0"]),
+        one(
+            #"{"$derivative":{"input":"$v"},"window":{"documents":[-1,0]}}"#,
+            ["null", "10.0", "10.0", "null"]
+        ),
         one(
             #"{"$integral":{"input":"$v"},"window":{"documents":["unbounded","current"]}}"#,
             ["0", "15.0", "40.0", "0"]
         ),
+        one(#"{"$stdDevPop":"$v","window":{"documents":[0,0]}}"#, ["0", "0", "0", "0"]),
         one(#"{"$covariancePop":["$_id","$v"]}"#, Array(repeating: "6.666666666666667", count: 3) + ["0.0"]),
-        one(#"{"$covarianceSamp":["$_id","$v"],"window":{"documents":[-1,0]}}"#, ["null", "5.0", "5.0", "null"]),
+        one(
+            #"{"$covarianceSamp":["$_id","$v"],"window":{"documents":[-1,0]}}"#,
+            ["null", "5.0", "5.0", "null"]
+        ),
+        PipelineCase(
+            #"[{"$setWindowFields":{"sortBy":{},"output":{"a":{"$sum":"$s","window":{"documents":[-1,0]}}}}}]"#,
+            #"[{"s":1},{"s":2},{"s":3}]"#,
+            #"[{"s":1,"a":1},{"s":2,"a":3},{"s":3,"a":5}]"#
+        ),
         PipelineCase(
             #"[{"$setWindowFields":{"sortBy":{"s":1},"output":{"a":{"$rank":{}},"b":{"$denseRank":{}}}}}]"#,
             #"[{"s":1},{"s":1},{"s":2}]"#,

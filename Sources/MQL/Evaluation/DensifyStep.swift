@@ -94,7 +94,8 @@ final class DensifyStep: PipelineStep {
             guard try densify(partition, reach ?? Self.reach(partition.compactMap(\.value))) else { break }
             start = end
         }
-        if entries.isEmpty, arguments.partition.isEmpty, case .explicit(let low, let high) = arguments.bounds {
+        if entries.isEmpty, arguments.partition.isEmpty, case .explicit(let low, let high) = arguments.bounds
+        {
             _ = try densify([], (low, high))
         }
         entries = []
@@ -158,10 +159,14 @@ final class DensifyStep: PipelineStep {
     }
 
     /// The value after `place`, the given number of steps from the lower bound.
-    private func stepped(_ low: BSONValue, _ place: BSONValue, _ count: Int) throws(ServiceError) -> BSONValue? {
+    private func stepped(_ low: BSONValue, _ place: BSONValue, _ count: Int) throws(ServiceError)
+        -> BSONValue?
+    {
         try context.meter.spend()
         if let unit = arguments.unit, case .date(let date) = low {
-            let (amount, overflow) = (arguments.step.exactInt64 ?? 1).multipliedReportingOverflow(by: Int64(count))
+            let (amount, overflow) = (arguments.step.exactInt64 ?? 1).multipliedReportingOverflow(
+                by: Int64(count)
+            )
             return overflow ? nil : DateArithmetic.add(date, unit, amount, .utc).map { .date($0) }
         }
         guard let number = NumericValue(place) else { return nil }

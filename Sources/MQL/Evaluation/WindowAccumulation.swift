@@ -25,7 +25,7 @@ extension WindowPartition {
         } else {
             values = try sliding(accumulator, frames)
         }
-        if isDeviation { try clearInfinite(accumulator.operand, frames, &values) }
+        if isDeviation { try adjustDeviations(accumulator, frames, &values) }
         return values
     }
 
@@ -77,11 +77,15 @@ extension WindowPartition {
         case .sum, .average:
             let operands = try evaluate(accumulator.operand)
             let isSum = accumulator.kind == .sum
-            var window = SlidingMerge(empty: NumericSum(), combine: { $0.merge($1) }) { place in
-                var sum = NumericSum()
-                sum.add(operands[place])
-                return sum
-            }
+            var window = SlidingMerge(
+                empty: NumericSum(),
+                combine: { $0.merge($1) },
+                single: { place in
+                    var sum = NumericSum()
+                    sum.add(operands[place])
+                    return sum
+                }
+            )
             return frames.map {
                 let sum = window.value(over: $0)
                 return isSum ? sum.value : sum.average
@@ -89,13 +93,17 @@ extension WindowPartition {
         case .standardDeviationPopulation, .standardDeviationSample:
             let operands = try evaluate(accumulator.operand)
             let isSample = accumulator.kind == .standardDeviationSample
-            var window = SlidingMerge(empty: StandardDeviation(), combine: { $0.merge($1) }) { place in
-                var deviation = StandardDeviation()
-                let value = operands[place]
-                // What is not finite is decided for each frame, and must not stay behind here.
-                if value?.doubleValue?.isFinite ?? false { deviation.add(value) }
-                return deviation
-            }
+            var window = SlidingMerge(
+                empty: StandardDeviation(),
+                combine: { $0.merge($1) },
+                single: { place in
+                    var deviation = StandardDeviation()
+                    let value = operands[place]
+                    // What is not finite is decided for each frame, and must not stay behind here.
+                    if value?.doubleValue?.isFinite ?? false { deviation.add(value) }
+                    return deviation
+                }
+            )
             return frames.map { window.value(over: $0).value(isSample: isSample) }
         case .first: return try anew(accumulator, frames.map { $0.prefix(1) })
         case .last: return try anew(accumulator, frames.map { $0.suffix(1) })
@@ -131,20 +139,30 @@ extension WindowPartition {
         )
     }
 
-    /// A frame that slides has no deviation while something that is not finite is in it.
-    private func clearInfinite(
-        _ operand: AggregationExpression,
+    /// A frame that slides has no deviation while something that is not finite is in it; that of a single number is
+    /// an int 0.
+    private func adjustDeviations(
+        _ accumulator: Accumulator,
         _ frames: [Range<Int>],
         _ values: inout [BSONValue]
     ) throws(ServiceError) {
-        var counts = [0]
-        counts.reserveCapacity(documents.count + 1)
-        for value in try evaluate(operand) {
-            let isOdd = value.map { $0.isNumber && !($0.doubleValue?.isFinite ?? true) } ?? false
-            counts.append((counts.last ?? 0) + (isOdd ? 1 : 0))
+        var odd = [0]
+        var numbers = [0]
+        odd.reserveCapacity(documents.count + 1)
+        numbers.reserveCapacity(documents.count + 1)
+        for value in try evaluate(accumulator.operand) {
+            let number = NumericValue(value)
+            let isOdd = number.map { !$0.doubleValue.isFinite } ?? false
+            odd.append((odd.last ?? 0) + (isOdd ? 1 : 0))
+            numbers.append((numbers.last ?? 0) + (number == nil ? 0 : 1))
         }
-        for (place, frame) in frames.enumerated() where counts[frame.upperBound] > counts[frame.lowerBound] {
-            values[place] = .null
+        let isPopulation = accumulator.kind == .standardDeviationPopulation
+        for (place, frame) in frames.enumerated() {
+            if odd[frame.upperBound] > odd[frame.lowerBound] {
+                values[place] = .null
+            } else if isPopulation, numbers[frame.upperBound] - numbers[frame.lowerBound] == 1 {
+                values[place] = .int32(0)
+            }
         }
     }
 }

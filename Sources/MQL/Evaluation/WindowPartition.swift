@@ -89,7 +89,8 @@ struct WindowPartition {
         _ input: AggregationExpression,
         _ alpha: Decimal128
     ) throws(ServiceError) -> [BSONValue] {
-        var average: NumericValue?
+        var average: Decimal128?
+        var hasDecimal = false
         let rest = Decimal128(Int64(1)) - alpha
         var values: [BSONValue] = []
         for value in try evaluate(input) {
@@ -97,13 +98,10 @@ struct WindowPartition {
                 values.append(.null)
                 continue
             }
-            if let before = average {
-                let sum = number.decimalValue * alpha + before.decimalValue * rest
-                average = number.isDecimal || before.isDecimal ? .decimal(sum) : .double(sum.doubleValue)
-            } else {
-                average = number
-            }
-            values.append(average?.value ?? .null)
+            hasDecimal = hasDecimal || number.isDecimal
+            let next = average.map { number.decimalValue * alpha + $0 * rest } ?? number.decimalValue
+            average = next
+            values.append(hasDecimal ? .decimal128(next) : .double(next.doubleValue))
         }
         return values
     }

@@ -28,7 +28,10 @@ extension WindowPartition {
 
     private func number(_ value: BSONValue?, _ name: String) throws(ServiceError) -> NumericValue {
         guard let number = NumericValue(value) else {
-            throw .mongo(5_624_903, "\(name) expects its input to be numeric, found \(known: TypeName.of(value))")
+            throw .mongo(
+                5_624_903,
+                "\(name) expects its input to be numeric, found \(known: TypeName.of(value))"
+            )
         }
         return number
     }
@@ -81,22 +84,30 @@ extension WindowPartition {
             )
         }
         // The piece at a place lies between it and the one before, so the first of a frame is left out.
-        var window = SlidingMerge(empty: NumericSum(), combine: { $0.merge($1) }) { place in
-            var sum = NumericSum()
-            sum.add(pieces[place])
-            return sum
-        }
+        var window = SlidingMerge(
+            empty: NumericSum(),
+            combine: { $0.merge($1) },
+            single: { place in
+                var sum = NumericSum()
+                sum.add(pieces[place])
+                return sum
+            }
+        )
         var values: [BSONValue] = []
         for frame in frames {
             guard !frame.isEmpty else {
                 values.append(.null)
                 continue
             }
-            let area = window.value(over: (frame.lowerBound + 1)..<max(frame.upperBound, frame.lowerBound + 1))
+            let area = window.value(
+                over: (frame.lowerBound + 1)..<max(frame.upperBound, frame.lowerBound + 1)
+            )
             let value = area.count == 0 ? BSONValue.int32(0) : area.value
-            values.append(try unit.map { unit throws(ServiceError) in
-                try NumericArithmetic.divide(value, .int64(unit))
-            } ?? value)
+            values.append(
+                try unit.map { unit throws(ServiceError) in
+                    try NumericArithmetic.divide(value, .int64(unit))
+                } ?? value
+            )
         }
         return values
     }
@@ -142,7 +153,11 @@ extension WindowPartition {
         _ frames: [Range<Int>]
     ) throws(ServiceError) -> [BSONValue] {
         let pairs = try evaluate(operand).map(Covariance.init(pair:))
-        var window = SlidingMerge(empty: Covariance(), combine: { $0.merge($1) }) { pairs[$0] }
+        var window = SlidingMerge(
+            empty: Covariance(),
+            combine: { $0.merge($1) },
+            single: { pairs[$0] }
+        )
         return frames.map { window.value(over: $0).value(isSample: isSample) }
     }
 }

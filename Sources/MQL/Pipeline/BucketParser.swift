@@ -59,7 +59,9 @@ enum BucketParser {
     /// `{groupBy, buckets, output, granularity}`.
     ///
     /// - Throws: ``ServiceError`` with server code 40239 to 40261.
-    static func parseAuto(_ operand: BSONValue, _ budget: ParseBudget) throws(ServiceError) -> BucketAutoArguments {
+    static func parseAuto(_ operand: BSONValue, _ budget: ParseBudget) throws(ServiceError)
+        -> BucketAutoArguments
+    {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40240,

@@ -80,7 +80,10 @@ enum DensifyParser {
         guard let value = range["step"] else { throw missing("range.step") }
         guard let step = NumericValue(value) else { throw mismatch("range.step", value) }
         guard step.doubleValue > 0 else {
-            throw .mongo(5_733_401, "The step parameter in a range statement must be a strictly positive numeric value")
+            throw .mongo(
+                5_733_401,
+                "The step parameter in a range statement must be a strictly positive numeric value"
+            )
         }
         var unit: DateUnit?
         if let value = range["unit"] {
@@ -89,7 +92,10 @@ enum DensifyParser {
                 throw .mongo(.failedToParse, "unknown time unit value: \(name)")
             }
             guard step.exactInt64 != nil else {
-                throw .mongo(6_586_400, "The step parameter in a range statement must be a whole number when densifying a date range")
+                throw .mongo(
+                    6_586_400,
+                    "The step parameter in a range statement must be a whole number when densifying a date range"
+                )
             }
             unit = known
         }
@@ -122,7 +128,10 @@ enum DensifyParser {
             throw .mongo(5_733_404, "the bounds, if passed as a string, can only be 'full' or 'partition'")
         case .array(let ends):
             guard ends.count == 2 else {
-                throw .mongo(5_733_403, "a bounding array in a range statement must have exactly two elements")
+                throw .mongo(
+                    5_733_403,
+                    "a bounding array in a range statement must have exactly two elements"
+                )
             }
             if case .date(let first) = ends[0], case .date(let last) = ends[1] {
                 guard unit != nil else {

@@ -79,7 +79,9 @@ enum FillParser {
         var assignments: [(path: FieldPath, expression: AggregationExpression)] = []
         for field in output {
             let path = FieldPath(components: try ExpressionPath.components(field.key))
-            guard case .document(let how) = field.value else { throw mismatch("output.\(field.key)", field.value) }
+            guard case .document(let how) = field.value else {
+                throw mismatch("output.\(field.key)", field.value)
+            }
             guard how.count == 1, let option = how.fields.first else { throw malformed }
             switch (option.key, option.value) {
             case ("value", let value):
@@ -87,13 +89,13 @@ enum FillParser {
                 assignments.append((path, .call(.ifNull, [.path(path), fallback])))
             case ("method", .string("linear")):
                 guard sort?.keys.count == 1 else {
-                    throw .mongo(605_001, "$linearFill must be specified with a top level sortBy expression with exactly one element")
+                    throw .mongo(
+                        605_001,
+                        "$linearFill must be specified with a top level sortBy expression with exactly one element"
+                    )
                 }
                 outputs.append(WindowOutput(path: path, function: .linearFill(.path(path)), frame: .whole))
             case ("method", .string("locf")):
-                guard sort != nil else {
-                    throw .mongo(605_001, "'sortBy' is required with the method 'locf' of $fill")
-                }
                 outputs.append(WindowOutput(path: path, function: .carryForward(.path(path)), frame: .whole))
             case ("method", .string):
                 throw .mongo(6_050_202, "Method must be either locf or linear")

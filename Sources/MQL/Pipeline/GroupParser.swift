@@ -31,7 +31,9 @@ enum GroupParser {
         return GroupArguments(id: id, fields: fields)
     }
 
-    private static func parseID(_ value: BSONValue, _ budget: ParseBudget) throws(ServiceError) -> AggregationExpression {
+    private static func parseID(_ value: BSONValue, _ budget: ParseBudget) throws(ServiceError)
+        -> AggregationExpression
+    {
         if case .document(let document) = value, document.count > 1,
             document.firstKey?.utf8.first != UInt8(ascii: "$"),
             let odd = document.keys.first(where: { $0.utf8.first == UInt8(ascii: "$") })
@@ -54,7 +56,9 @@ enum GroupParser {
         -> [(name: String, accumulator: Accumulator)]
     {
         var fields: [(name: String, accumulator: Accumulator)] = []
-        for field in document { fields.append((field.key, try parseAccumulator(field.key, field.value, budget))) }
+        for field in document {
+            fields.append((field.key, try parseAccumulator(field.key, field.value, budget)))
+        }
         return fields
     }
 

@@ -60,7 +60,8 @@ enum StageParser {
 
     /// Stages that MongoDB has and tidegate refuses by name.
     static let unserved: Set<String> = [
-        "$lookup", "$unionWith", "$graphLookup", "$merge", "$out", "$geoNear", "$search", "$searchMeta", "$vectorSearch", "$rankFusion",
+        "$lookup", "$unionWith", "$graphLookup", "$merge", "$out", "$geoNear", "$search", "$searchMeta",
+        "$vectorSearch", "$rankFusion",
         "$scoreFusion", "$score", "$collStats", "$indexStats", "$planCacheStats", "$currentOp",
         "$listSessions", "$listLocalSessions", "$listSampledQueries", "$listSearchIndexes",
         "$listCatalog", "$listClusterCatalog", "$listMqlEntities", "$changeStream",

@@ -3,6 +3,9 @@ import Errors
 
 /// Reads one function of `$setWindowFields`.
 enum WindowFunctionParser {
+    /// The functions that number documents.
+    static let ranks: Set<String> = ["$rank", "$denseRank", "$documentNumber"]
+
     /// - Throws: ``ServiceError`` with server code 9 for what is malformed, 5371601 to 5371603 for ranks,
     ///   or that of an expression.
     static func parse(
@@ -26,7 +29,10 @@ enum WindowFunctionParser {
         case "$linearFill":
             try refuseWindow(name, hasWindow)
             guard sort?.keys.count == 1 else {
-                throw .mongo(605_001, "$linearFill must be specified with a top level sortBy expression with exactly one element")
+                throw .mongo(
+                    605_001,
+                    "$linearFill must be specified with a top level sortBy expression with exactly one element"
+                )
             }
             return .linearFill(try ExpressionParser.parse(operand, budget))
         case "$locf":
@@ -112,7 +118,9 @@ enum WindowFunctionParser {
         guard let output = document["output"] else {
             throw .mongo(.failedToParse, "$shift requires an 'output' expression.")
         }
-        guard let by = document["by"] else { throw .mongo(.failedToParse, "$shift requires 'by' as an integer value.") }
+        guard let by = document["by"] else {
+            throw .mongo(.failedToParse, "$shift requires 'by' as an integer value.")
+        }
         guard let distance = NumericValue(by)?.exactInt32 else {
             throw .mongo(
                 .failedToParse,
@@ -150,7 +158,10 @@ enum WindowFunctionParser {
         let expression = try ExpressionParser.parse(input, budget)
         if let count {
             guard let number = NumericValue(count), let whole = number.exactInt64 else {
-                throw .mongo(.failedToParse, "'N' field must be an integer, but found \(MessageText.of(count))")
+                throw .mongo(
+                    .failedToParse,
+                    "'N' field must be an integer, but found \(MessageText.of(count))"
+                )
             }
             guard whole > 0, whole < Int64.max else {
                 throw .mongo(.failedToParse, "'N' must be greater than zero. Got \(String(whole))")

@@ -39,11 +39,11 @@ enum WindowParser {
         return WindowArguments(partition: partition, sort: sort, outputs: outputs)
     }
 
-    /// `sortBy`; null and an empty object are none.
+    /// `sortBy`; null is none, and an empty object leaves the documents as they came.
     static func parseSort(_ value: BSONValue, _ budget: ParseBudget) throws(ServiceError) -> Sort? {
         switch value {
         case .null: return nil
-        case .document(let keys): return keys.isEmpty ? nil : try SortParser.parse(keys, budget)
+        case .document(let keys): return try SortParser.parse(keys, budget)
         default: throw mismatch("sortBy", value)
         }
     }
@@ -74,6 +74,8 @@ enum WindowParser {
         for field in document {
             if field.key == "window" {
                 window = field.value
+            } else if let first = function?.key, WindowFunctionParser.ranks.contains(first) {
+                throw .mongo(5_371_601, "Rank style window functions take no other arguments")
             } else if field.key.utf8.first == UInt8(ascii: "$") {
                 if function != nil {
                     throw .mongo(.failedToParse, "Cannot specify two functions in window function spec")
