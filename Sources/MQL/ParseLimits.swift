@@ -63,6 +63,8 @@ final class ParseBudget {
     let limits: ParseLimits
     /// The member of the request that is being parsed, for messages.
     var place = "filter"
+    /// The variables that expressions may use, beside the system's: those of `let`.
+    var variables: Set<String> = []
     private var conditions = 0
 
     init(_ limits: ParseLimits) {

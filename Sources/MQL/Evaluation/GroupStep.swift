@@ -166,15 +166,12 @@ final class BucketAutoStep: PipelineStep {
         let size = max(1, Int((Double(sorted.count) / Double(arguments.buckets)).rounded()))
         var start = 0
         var number = 1
+        var lower = sorted.first?.value ?? .null
+        if let granularity = arguments.granularity, !sorted.isEmpty { lower = try granularity.down(lower) }
         while start < sorted.count {
             var end = number == arguments.buckets ? sorted.count : min(start + size, sorted.count)
-            while end < sorted.count, BSONOrdering.equal(sorted[end].value, sorted[end - 1].value) {
-                end += 1
-            }
-            let bounds: BSONValue = [
-                "min": sorted[start].value,
-                "max": end < sorted.count ? sorted[end].value : sorted[end - 1].value,
-            ]
+            let upper = try upperBound(sorted, &end)
+            let bounds: BSONValue = ["min": lower, "max": upper]
             var bucket = Groups(
                 arguments.fields,
                 context,
@@ -186,7 +183,26 @@ final class BucketAutoStep: PipelineStep {
             }
             start = end
             number += 1
+            lower = upper
         }
         try super.finish()
+    }
+
+    /// Where a bucket ends that holds at least the values before `end`, which moves past those that belong
+    /// to it besides.
+    private func upperBound(
+        _ sorted: [(value: BSONValue, document: BSONDocument)],
+        _ end: inout Int
+    ) throws(ServiceError) -> BSONValue {
+        let last = sorted[end - 1].value
+        guard let granularity = arguments.granularity else {
+            while end < sorted.count, BSONOrdering.equal(sorted[end].value, last) { end += 1 }
+            return end < sorted.count ? sorted[end].value : last
+        }
+        let rounded = try granularity.up(last)
+        while end < sorted.count, BSONOrdering.compare(rounded, sorted[end].value) > 0 { end += 1 }
+        // Zeros alone round to zero; then the next bucket says where this one ends.
+        guard rounded.doubleValue == 0, end < sorted.count else { return rounded }
+        return try granularity.down(sorted[end].value)
     }
 }

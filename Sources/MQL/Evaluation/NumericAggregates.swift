@@ -27,6 +27,19 @@ struct NumericSum {
         }
     }
 
+    /// Adds what another sum has.
+    mutating func merge(_ other: NumericSum) {
+        integers &+= other.integers
+        hasLong = hasLong || other.hasLong
+        if other.hasDouble {
+            hasDouble = true
+            addDouble(other.high)
+            low += other.low
+        }
+        if let more = other.decimals { decimals = (decimals ?? Decimal128(Int64(0))) + more }
+        count &+= other.count
+    }
+
     /// Knuth's two-sum, so that 0.1 added ten times is 1.
     private mutating func addDouble(_ value: Double) {
         let sum = high + value
@@ -87,6 +100,16 @@ struct StandardDeviation {
         let delta = number - mean
         mean += delta / count
         squares += delta * (number - mean)
+    }
+
+    /// Adds what another deviation has seen, by Chan's formula.
+    mutating func merge(_ other: StandardDeviation) {
+        guard other.count > 0 else { return }
+        let total = count + other.count
+        let delta = other.mean - mean
+        mean += delta * other.count / total
+        squares += other.squares + delta * delta * count * other.count / total
+        count = total
     }
 
     /// The deviation of a whole population, or of a sample, which needs two numbers.

@@ -82,6 +82,14 @@ class PipelineStep {
         case .unwind(let arguments): return UnwindStep(next, arguments, context)
         case .sample(let count): return SampleStep(next, count, context.random, memory)
         case .facet(let facets): return FacetStep(next, facets, context, memory)
+        case .setWindowFields(let arguments): return WindowStep(next, arguments, context, memory)
+        case .densify(let arguments): return DensifyStep(next, arguments, context, memory)
+        case .fill(let arguments):
+            let assign = TransformStep(next, checksDepth: true) { (document) throws(ServiceError) in
+                try DocumentEdit.assign(arguments.assignments, to: document, context)
+            }
+            return arguments.window.map { WindowStep(assign, $0, context, memory) } ?? assign
+        case .documents(let expression): return DocumentsStep(next, expression, context)
         }
     }
 }
@@ -279,6 +287,33 @@ final class SampleStep: PipelineStep {
     override func finish() throws(ServiceError) {
         for index in kept.indices.reversed() { kept.swapAt(index, random.next(below: index + 1)) }
         for document in kept {
+            guard try super.accept(document) else { break }
+        }
+        try super.finish()
+    }
+}
+
+/// `$documents`: the objects of an array, whatever the input.
+final class DocumentsStep: PipelineStep {
+    private let expression: AggregationExpression
+    private let context: EvaluationContext
+
+    init(_ next: PipelineStep, _ expression: AggregationExpression, _ context: EvaluationContext) {
+        self.expression = expression
+        self.context = context
+        super.init(next)
+    }
+
+    override func accept(_ document: BSONDocument) throws(ServiceError) -> Bool { false }
+
+    override func finish() throws(ServiceError) {
+        guard case .array(let elements)? = try expression.evaluate(BSONDocument(), context) else {
+            throw .mongo(5_858_203, "an array is expected in $documents")
+        }
+        for element in elements {
+            guard case .document(let document) = element else {
+                throw .mongo(40228, "the elements of $documents must be objects")
+            }
             guard try super.accept(document) else { break }
         }
         try super.finish()

@@ -97,7 +97,7 @@ struct FilterParsing {
         case "$comment": return nil
         case "$expr":
             try budget.addConditions()
-            return .expression(try ExpressionParser.parse(value))
+            return .expression(try ExpressionParser.parse(value, budget))
         case _ where Self.unservedTopLevel.contains(name):
             if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
             throw .mongo(.badValue, "\(name) is not allowed in this context")

@@ -6,7 +6,7 @@ enum BucketParser {
     /// Reads `{groupBy, boundaries, default, output}`.
     ///
     /// - Throws: ``ServiceError`` with server code 40191 to 40202.
-    static func parse(_ operand: BSONValue) throws(ServiceError) -> BucketArguments {
+    static func parse(_ operand: BSONValue, _ budget: ParseBudget) throws(ServiceError) -> BucketArguments {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40201,
@@ -19,7 +19,7 @@ enum BucketParser {
         var fields = defaultOutput
         for field in document {
             switch field.key {
-            case "groupBy": groupBy = try parseGroupBy(field.value, code: 40202, stage: "$bucket")
+            case "groupBy": groupBy = try parseGroupBy(field.value, code: 40202, stage: "$bucket", budget)
             case "boundaries": boundaries = try parseBoundaries(field.value)
             case "default": fallback = try constant(field.value, of: "default")
             case "output":
@@ -29,7 +29,7 @@ enum BucketParser {
                         "The $bucket 'output' field must be an object, but found type: \(known: TypeName.of(field.value))"
                     )
                 }
-                fields = try parseOutput(output)
+                fields = try parseOutput(output, budget)
             default: throw .mongo(40197, "Unrecognized option to $bucket: \(field.key)")
             }
         }
@@ -56,10 +56,12 @@ enum BucketParser {
         )
     }
 
-    /// `{groupBy, buckets, output}`; `granularity` is refused.
+    /// `{groupBy, buckets, output, granularity}`.
     ///
-    /// - Throws: ``ServiceError`` with server code 40239 to 40246, or 238.
-    static func parseAuto(_ operand: BSONValue) throws(ServiceError) -> BucketAutoArguments {
+    /// - Throws: ``ServiceError`` with server code 40239 to 40261.
+    static func parseAuto(_ operand: BSONValue, _ budget: ParseBudget) throws(ServiceError)
+        -> BucketAutoArguments
+    {
         guard case .document(let document) = operand else {
             throw .mongo(
                 40240,
@@ -68,10 +70,11 @@ enum BucketParser {
         }
         var groupBy: AggregationExpression?
         var buckets: Int?
+        var granularity: Granularity?
         var fields = defaultOutput
         for field in document {
             switch field.key {
-            case "groupBy": groupBy = try parseGroupBy(field.value, code: 40239, stage: "$bucketAuto")
+            case "groupBy": groupBy = try parseGroupBy(field.value, code: 40239, stage: "$bucketAuto", budget)
             case "buckets":
                 guard let number = NumericValue(field.value) else {
                     throw .mongo(
@@ -99,22 +102,30 @@ enum BucketParser {
                         "The $bucketAuto 'output' field must be an object, but found type: \(known: TypeName.of(field.value))"
                     )
                 }
-                if !output.isEmpty { fields = try parseOutput(output) }
+                if !output.isEmpty { fields = try parseOutput(output, budget) }
             case "granularity":
-                guard case .string = field.value else {
+                guard case .string(let series) = field.value else {
                     throw .mongo(
                         40261,
                         "The $bucketAuto 'granularity' field must be a string, but found type: \(known: TypeName.of(field.value))"
                     )
                 }
-                throw .mongo(238, "The option 'granularity' of $bucketAuto is not supported by tidegate")
+                guard let known = Granularity(series) else {
+                    throw .mongo(40257, "Unknown rounding granularity '\(series)'")
+                }
+                granularity = known
             default: throw .mongo(40245, "Unrecognized option to $bucketAuto: \(field.key)")
             }
         }
         guard let groupBy, let buckets else {
             throw .mongo(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified")
         }
-        return BucketAutoArguments(groupBy: groupBy, buckets: buckets, fields: fields)
+        return BucketAutoArguments(
+            groupBy: groupBy,
+            buckets: buckets,
+            granularity: granularity,
+            fields: fields
+        )
     }
 
     /// `{count: {$sum: 1}}`, what a bucket shows when nothing else is asked for.
@@ -122,21 +133,24 @@ enum BucketParser {
         ("count", Accumulator(kind: .sum, operand: .literal(.int32(1))))
     ]
 
-    private static func parseOutput(_ output: BSONDocument) throws(ServiceError)
+    private static func parseOutput(_ output: BSONDocument, _ budget: ParseBudget) throws(ServiceError)
         -> [(name: String, accumulator: Accumulator)]
     {
         if output["_id"] != nil { throw .mongo(15948, "a group's _id may only be specified once") }
-        return try GroupParser.parseFields(output)
+        return try GroupParser.parseFields(output, budget)
     }
 
-    private static func parseGroupBy(_ value: BSONValue, code: Int, stage: String)
-        throws(ServiceError) -> AggregationExpression
-    {
+    private static func parseGroupBy(
+        _ value: BSONValue,
+        code: Int,
+        stage: String,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> AggregationExpression {
         switch value {
         case .string(let text) where text.utf8.first == UInt8(ascii: "$"):
-            return try ExpressionParser.parse(value)
+            return try ExpressionParser.parse(value, budget)
         case .document(let document) where document.firstKey?.utf8.first == UInt8(ascii: "$"):
-            return try ExpressionParser.parse(value)
+            return try ExpressionParser.parse(value, budget)
         default:
             throw .mongo(
                 code,

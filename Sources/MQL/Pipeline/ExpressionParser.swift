@@ -20,6 +20,13 @@ public enum ExpressionParser {
         try Self.parse(value, ExpressionScope(names: variables))
     }
 
+    /// Reads an expression of a request, with the variables in scope there.
+    static func parse(_ value: BSONValue, _ budget: ParseBudget) throws(ServiceError)
+        -> AggregationExpression
+    {
+        try parse(value, ExpressionScope(names: budget.variables))
+    }
+
     static func parse(_ value: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {

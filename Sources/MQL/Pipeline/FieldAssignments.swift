@@ -18,7 +18,7 @@ enum FieldAssignments {
             )
         }
         var assignments: [(path: FieldPath, expression: AggregationExpression)] = []
-        try collect(document, under: [], depth: 0, into: &assignments)
+        try collect(document, under: [], depth: 0, into: &assignments, budget)
         try budget.checkFields(assignments.count)
         try checkCollisions(assignments.map(\.path))
         return assignments
@@ -28,7 +28,8 @@ enum FieldAssignments {
         _ document: BSONDocument,
         under prefix: [String],
         depth: Int,
-        into assignments: inout [(path: FieldPath, expression: AggregationExpression)]
+        into assignments: inout [(path: FieldPath, expression: AggregationExpression)],
+        _ budget: ParseBudget
     ) throws(ServiceError) {
         if depth > ExpressionScope.maximumDepth {
             throw .mongo(.overflow, "The specification is nested too deeply")
@@ -53,10 +54,10 @@ enum FieldAssignments {
                         "an expression specification must contain exactly one field, the name of the expression"
                     )
                 }
-                try collect(nested, under: path, depth: depth + 1, into: &assignments)
+                try collect(nested, under: path, depth: depth + 1, into: &assignments, budget)
             } else {
                 assignments.append(
-                    (FieldPath(components: path), try ExpressionParser.parse(field.value))
+                    (FieldPath(components: path), try ExpressionParser.parse(field.value, budget))
                 )
             }
         }

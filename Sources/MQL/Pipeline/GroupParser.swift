@@ -19,19 +19,21 @@ enum GroupParser {
         var names = Set<ByteText>()
         for field in document {
             if field.key == "_id" {
-                id = try parseID(field.value)
+                id = try parseID(field.value, budget)
             } else {
                 guard names.insert(ByteText(field.key)).inserted else {
                     throw .mongo(16406, "duplicate field name specified in $group: \(field.key)")
                 }
-                fields.append((field.key, try parseAccumulator(field.key, field.value)))
+                fields.append((field.key, try parseAccumulator(field.key, field.value, budget)))
             }
         }
         guard let id else { throw .mongo(15955, "a group specification must include an _id") }
         return GroupArguments(id: id, fields: fields)
     }
 
-    private static func parseID(_ value: BSONValue) throws(ServiceError) -> AggregationExpression {
+    private static func parseID(_ value: BSONValue, _ budget: ParseBudget) throws(ServiceError)
+        -> AggregationExpression
+    {
         if case .document(let document) = value, document.count > 1,
             document.firstKey?.utf8.first != UInt8(ascii: "$"),
             let odd = document.keys.first(where: { $0.utf8.first == UInt8(ascii: "$") })
@@ -46,20 +48,26 @@ enum GroupParser {
         {
             throw .mongo(17390, "$group does not support inclusion-style expressions: '\(field.key)'")
         }
-        return try ExpressionParser.parse(value)
+        return try ExpressionParser.parse(value, budget)
     }
 
     /// The fields of an `output` document.
-    static func parseFields(_ document: BSONDocument) throws(ServiceError)
+    static func parseFields(_ document: BSONDocument, _ budget: ParseBudget) throws(ServiceError)
         -> [(name: String, accumulator: Accumulator)]
     {
         var fields: [(name: String, accumulator: Accumulator)] = []
-        for field in document { fields.append((field.key, try parseAccumulator(field.key, field.value))) }
+        for field in document {
+            fields.append((field.key, try parseAccumulator(field.key, field.value, budget)))
+        }
         return fields
     }
 
     /// `{$sum: "$n"}` under an output field's name.
-    static func parseAccumulator(_ name: String, _ value: BSONValue) throws(ServiceError) -> Accumulator {
+    static func parseAccumulator(
+        _ name: String,
+        _ value: BSONValue,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> Accumulator {
         if name.utf8.contains(UInt8(ascii: ".")) {
             throw .mongo(40235, "The field name '\(name)' cannot contain '.'")
         }
@@ -81,11 +89,12 @@ enum GroupParser {
             }
             throw .mongo(15952, "unknown group operator '\(field.key)'")
         }
-        return try parse(kind, field.value)
+        return try parse(kind, field.value, budget)
     }
 
-    private static func parse(_ kind: Accumulator.Kind, _ operand: BSONValue) throws(ServiceError)
-        -> Accumulator
+    /// Reads the operand of an accumulator.
+    static func parse(_ kind: Accumulator.Kind, _ operand: BSONValue, _ budget: ParseBudget)
+        throws(ServiceError) -> Accumulator
     {
         switch kind {
         case .count:
@@ -97,22 +106,25 @@ enum GroupParser {
             }
             return Accumulator(kind: kind, operand: .literal(.null))
         case .firstN, .lastN, .minimumN, .maximumN:
-            return try parseN(kind, operand, names: ["n", "input"])
-        case .topN, .bottomN: return try parseN(kind, operand, names: ["n", "sortBy", "output"])
-        case .top, .bottom: return try parseN(kind, operand, names: ["sortBy", "output"])
+            return try parseN(kind, operand, budget, names: ["n", "input"])
+        case .topN, .bottomN: return try parseN(kind, operand, budget, names: ["n", "sortBy", "output"])
+        case .top, .bottom: return try parseN(kind, operand, budget, names: ["sortBy", "output"])
         case .sum, .average, .minimum, .maximum, .first, .last, .push, .addToSet, .mergeObjects,
             .standardDeviationPopulation, .standardDeviationSample, .concatArrays, .setUnion:
             if case .array = operand {
                 throw .mongo(40237, "The \(kind.rawValue) accumulator is a unary operator")
             }
-            return Accumulator(kind: kind, operand: try ExpressionParser.parse(operand))
+            return Accumulator(kind: kind, operand: try ExpressionParser.parse(operand, budget))
         }
     }
 
     /// The accumulators whose operand is an object of named parts.
-    private static func parseN(_ kind: Accumulator.Kind, _ operand: BSONValue, names: [String])
-        throws(ServiceError) -> Accumulator
-    {
+    private static func parseN(
+        _ kind: Accumulator.Kind,
+        _ operand: BSONValue,
+        _ budget: ParseBudget,
+        names: [String]
+    ) throws(ServiceError) -> Accumulator {
         let name = kind.rawValue
         let family = names.contains("sortBy")
         guard case .document(let document) = operand else {
@@ -143,11 +155,11 @@ enum GroupParser {
             sort = try SortParser.parse(keys)
         }
         var limit: AggregationExpression?
-        if let count = document["n"] { limit = try ExpressionParser.parse(count) }
+        if let count = document["n"] { limit = try ExpressionParser.parse(count, budget) }
         let value = document["input"] ?? document["output"] ?? .null
         return Accumulator(
             kind: kind,
-            operand: try ExpressionParser.parse(value),
+            operand: try ExpressionParser.parse(value, budget),
             limit: limit,
             sort: sort
         )

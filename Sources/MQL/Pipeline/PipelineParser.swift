@@ -44,7 +44,17 @@ public enum PipelineParser {
                     "A pipeline stage specification object must contain exactly one field."
                 )
             }
-            parsed.append(try StageParser.parse(field.key, field.value, inFacet: inFacet, budget))
+            let stage = try StageParser.parse(field.key, field.value, inFacet: inFacet, budget)
+            if case .documents = stage {
+                guard !inFacet, parsed.isEmpty else {
+                    throw .mongo(40602, "$documents is only valid as the first stage in a pipeline.")
+                }
+                throw .mongo(
+                    73,
+                    "$documents is not allowed on a collection; use it in the pipeline of $lookup or $unionWith"
+                )
+            }
+            parsed.append(stage)
         }
         return Pipeline(stages: parsed)
     }

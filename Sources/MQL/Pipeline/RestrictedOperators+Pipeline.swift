@@ -37,8 +37,20 @@ extension RestrictedOperators {
                 try check(expression: expression)
             case .facet(let facets):
                 for facet in facets { try check(pipeline: facet.pipeline, options: options) }
-            case .unset, .sort, .limit, .skip, .count, .unwind, .sample: break
+            case .setWindowFields(let arguments): try check(arguments)
+            case .fill(let arguments):
+                if let window = arguments.window { try check(window) }
+                for assignment in arguments.assignments { try check(expression: assignment.expression) }
+            case .documents(let expression): try check(expression: expression)
+            case .unset, .sort, .limit, .skip, .count, .unwind, .sample, .densify: break
             }
+        }
+    }
+
+    private static func check(_ window: WindowArguments) throws(ServiceError) {
+        if let partition = window.partition { try check(expression: partition) }
+        for output in window.outputs {
+            for expression in output.function.expressions { try check(expression: expression) }
         }
     }
 

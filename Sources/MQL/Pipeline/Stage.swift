@@ -38,6 +38,14 @@ public indirect enum Stage: Sendable {
     case facet([(name: String, pipeline: Pipeline)])
     /// `{$redact: …}`
     case redact(AggregationExpression)
+    /// `{$setWindowFields: …}`
+    case setWindowFields(WindowArguments)
+    /// `{$densify: …}`
+    case densify(DensifyArguments)
+    /// `{$fill: …}`
+    case fill(FillArguments)
+    /// `{$documents: …}`: an array of objects that takes the place of a collection.
+    case documents(AggregationExpression)
 }
 
 extension Stage {
@@ -46,7 +54,7 @@ extension Stage {
         switch self {
         case .addFields, .unset, .project, .replaceRoot: true
         case .match, .group, .sort, .limit, .skip, .count, .unwind, .sortByCount, .sample, .bucket,
-            .bucketAuto, .facet, .redact:
+            .bucketAuto, .facet, .redact, .setWindowFields, .densify, .fill, .documents:
             false
         }
     }
@@ -71,6 +79,10 @@ extension Stage {
         case .bucketAuto: "$bucketAuto"
         case .facet: "$facet"
         case .redact: "$redact"
+        case .setWindowFields: "$setWindowFields"
+        case .densify: "$densify"
+        case .fill: "$fill"
+        case .documents: "$documents"
         }
     }
 }
@@ -137,6 +149,8 @@ public struct BucketAutoArguments: Sendable {
     public var groupBy: AggregationExpression
     /// At most this many buckets, at least 1.
     public var buckets: Int
+    /// The series that bounds are rounded to.
+    public var granularity: Granularity?
     /// What is computed for each bucket, in the order of the result.
     public var fields: [(name: String, accumulator: Accumulator)]
 
@@ -144,10 +158,12 @@ public struct BucketAutoArguments: Sendable {
     public init(
         groupBy: AggregationExpression,
         buckets: Int,
+        granularity: Granularity? = nil,
         fields: [(name: String, accumulator: Accumulator)]
     ) {
         self.groupBy = groupBy
         self.buckets = buckets
+        self.granularity = granularity
         self.fields = fields
     }
 }

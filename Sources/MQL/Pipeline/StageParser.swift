@@ -30,16 +30,23 @@ enum StageParser {
         case "$skip": return .skip(try parseSkip(operand))
         case "$count": return .count(try parseCount(operand))
         case "$unwind": return .unwind(try UnwindParser.parse(operand))
-        case "$sortByCount": return .sortByCount(try parseSortByCount(operand))
-        case "$replaceWith": return .replaceRoot(try ExpressionParser.parse(operand))
-        case "$replaceRoot": return .replaceRoot(try parseReplaceRoot(operand))
+        case "$sortByCount": return .sortByCount(try parseSortByCount(operand, budget))
+        case "$replaceWith": return .replaceRoot(try ExpressionParser.parse(operand, budget))
+        case "$replaceRoot": return .replaceRoot(try parseReplaceRoot(operand, budget))
         case "$sample": return .sample(try parseSample(operand))
-        case "$bucket": return .bucket(try BucketParser.parse(operand))
-        case "$bucketAuto": return .bucketAuto(try BucketParser.parseAuto(operand))
+        case "$bucket": return .bucket(try BucketParser.parse(operand, budget))
+        case "$bucketAuto": return .bucketAuto(try BucketParser.parseAuto(operand, budget))
         case "$redact":
             return .redact(
-                try ExpressionParser.parse(operand, variables: ["DESCEND", "PRUNE", "KEEP"])
+                try ExpressionParser.parse(
+                    operand,
+                    variables: budget.variables.union(["DESCEND", "PRUNE", "KEEP"])
+                )
             )
+        case "$setWindowFields": return .setWindowFields(try WindowParser.parse(operand, budget))
+        case "$densify": return .densify(try DensifyParser.parse(operand))
+        case "$fill": return .fill(try FillParser.parse(operand, budget))
+        case "$documents": return .documents(try ExpressionParser.parse(operand, budget))
         case "$facet":
             if inFacet { throw .mongo(40600, "$facet is not allowed to be used within a $facet stage") }
             return .facet(try parseFacet(operand, budget))
@@ -53,12 +60,12 @@ enum StageParser {
 
     /// Stages that MongoDB has and tidegate refuses by name.
     static let unserved: Set<String> = [
-        "$lookup", "$unionWith", "$graphLookup", "$setWindowFields", "$merge", "$out", "$densify",
-        "$fill", "$geoNear", "$search", "$searchMeta", "$vectorSearch", "$rankFusion",
+        "$lookup", "$unionWith", "$graphLookup", "$merge", "$out", "$geoNear", "$search", "$searchMeta",
+        "$vectorSearch", "$rankFusion",
         "$scoreFusion", "$score", "$collStats", "$indexStats", "$planCacheStats", "$currentOp",
         "$listSessions", "$listLocalSessions", "$listSampledQueries", "$listSearchIndexes",
         "$listCatalog", "$listClusterCatalog", "$listMqlEntities", "$changeStream",
-        "$changeStreamSplitLargeEvent", "$documents", "$queue", "$querySettings", "$queryStats",
+        "$changeStreamSplitLargeEvent", "$queue", "$querySettings", "$queryStats",
         "$shardedDataDistribution", "$backupCursor", "$backupCursorExtend", "$operationMetrics",
     ]
 
@@ -175,14 +182,14 @@ enum StageParser {
         return name
     }
 
-    private static func parseSortByCount(_ operand: BSONValue) throws(ServiceError)
-        -> AggregationExpression
+    private static func parseSortByCount(_ operand: BSONValue, _ budget: ParseBudget)
+        throws(ServiceError) -> AggregationExpression
     {
         switch operand {
         case .string(let text) where text.utf8.first == UInt8(ascii: "$"):
-            return try ExpressionParser.parse(operand)
+            return try ExpressionParser.parse(operand, budget)
         case .document(let document) where document.firstKey?.utf8.first == UInt8(ascii: "$"):
-            return try ExpressionParser.parse(operand)
+            return try ExpressionParser.parse(operand, budget)
         case .document:
             throw .mongo(
                 40147,
@@ -198,8 +205,8 @@ enum StageParser {
         }
     }
 
-    private static func parseReplaceRoot(_ operand: BSONValue) throws(ServiceError)
-        -> AggregationExpression
+    private static func parseReplaceRoot(_ operand: BSONValue, _ budget: ParseBudget)
+        throws(ServiceError) -> AggregationExpression
     {
         guard case .document(let document) = operand else {
             throw .mongo(
@@ -219,7 +226,7 @@ enum StageParser {
                 "BSON field '$replaceRoot.newRoot' is missing but a required field"
             )
         }
-        return try ExpressionParser.parse(root)
+        return try ExpressionParser.parse(root, budget)
     }
 
     private static func parseSample(_ operand: BSONValue) throws(ServiceError) -> Int {

@@ -167,7 +167,7 @@ struct ProjectionBuilder {
         try register(path)
         let expression: AggregationExpression
         do {
-            expression = try ExpressionParser.parse(value)
+            expression = try ExpressionParser.parse(value, budget)
         } catch {
             // A find names an unknown operator with a code of its own.
             guard !inPipeline, error.serverCode == .invalidPipelineOperator else { throw error }
