@@ -8,7 +8,7 @@ TEST_PACKAGES := chromium
 CONFIG ?= debug
 CHECK := --explicit-target-dependency-import-check error
 
-.PHONY: run build test chaos fuzz format lint bench packages clean instructions
+.PHONY: run build test chaos fuzz format lint bench packages clean instructions bench-growth bench-bulk
 
 run: packages
 	swift build -c $(CONFIG) --product tidegate
@@ -61,6 +61,10 @@ lint:
 # The kit in ../shared/bench: tidegate beside what its users would write instead.
 bench: build
 	Tests/Benchmarks/run.sh $(ARGS)
+
+# The same requests on 10 k, 100 k and 1 M documents; insertMany beside COPY.
+bench-growth bench-bulk: build
+	Tests/Benchmarks/$(@:bench-%=%).sh $(ARGS)
 
 # What a request costs between its bytes and its statement, counted by valgrind: the same on every run.
 instructions: packages

@@ -66,7 +66,7 @@ public final class Database: Sendable {
         let settings = pool.settings
         let outcome = await withUnsafeContinuation {
             (waiting: UnsafeContinuation<Result<Void, ServiceError>, Never>) in
-            pool.cancelThread.run {
+            DedicatedThread.start(name: "pg-check") {
                 do throws(ServiceError) {
                     _ = try OpenedSession(settings)
                     waiting.resume(returning: .success(()))

@@ -33,7 +33,6 @@ final class PostgresConnection: ReactorClient {
     let slot: Int
     private let owner: any Owner
     private let reactor: Reactor
-    private let cancelThread: DedicatedThread
     private let cancelGrace: Duration
     private let state: Mutex<ConnectionState>
 
@@ -43,14 +42,12 @@ final class PostgresConnection: ReactorClient {
         slot: Int,
         owner: any Owner,
         reactor: Reactor,
-        cancelThread: DedicatedThread,
         settings: PostgresSettings,
         counts: StatementCounts? = nil
     ) {
         self.slot = slot
         self.owner = owner
         self.reactor = reactor
-        self.cancelThread = cancelThread
         cancelGrace = settings.cancelGrace
         state = Mutex(
             ConnectionState(
@@ -160,10 +157,11 @@ final class PostgresConnection: ReactorClient {
         }
     }
 
-    /// `PQcancel` blocks for a round trip on a connection of its own, so it has a thread of its own.
+    /// `PQcancel` blocks for a round trip on a connection of its own, so it has a thread of its own: to a host
+    /// that does not answer it takes half a minute, for which no other request waits.
     private func send(_ request: CancelRequest, for job: StatementJob) {
         owner.connection(self, cancelled: job)
-        cancelThread.run {
+        DedicatedThread.start(name: "pg-cancel") {
             request.send()
             self.perform(self.state.withLock { $0.cancelReturned() })
         }

@@ -24,7 +24,6 @@ final class ConnectionPool: Sendable {
 
     let settings: PostgresSettings
     let observer: Observer?
-    let cancelThread = DedicatedThread(name: "pg-cancel")
     let statementCounts = StatementCounts()
     private let connectThread = DedicatedThread(name: "pg-connect")
     private let reactors: [Reactor]
@@ -180,7 +179,6 @@ final class ConnectionPool: Sendable {
                     slot: place,
                     owner: self,
                     reactor: self.reactors[place % self.reactors.count],
-                    cancelThread: self.cancelThread,
                     settings: self.settings,
                     counts: self.statementCounts
                 )
