@@ -39,6 +39,9 @@ struct ErrorResponse {
                 document.append("code", .int32(Int32(clamping: serverCode.number)))
                 document.append("codeName", .string(serverCode.name))
             }
+            if let writes = error.cause as? WriteErrors {
+                document.append("writeErrors", .array(writes.errors.map(\.answer)))
+            }
             document.append("link", .string(link))
         }
         var bytes: [UInt8] = []

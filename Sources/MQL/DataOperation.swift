@@ -20,18 +20,28 @@ public enum DataAction: Sendable {
     case findOne(FindArguments)
     /// The document as sent; the service gives it an `_id` when it has none.
     case insertOne(BSONDocument)
-    case insertMany([BSONDocument])
+    case insertMany(InsertManyArguments)
     case updateOne(UpdateArguments)
     case updateMany(UpdateArguments)
     case deleteOne(Filter)
     case deleteMany(Filter)
     case aggregate(Pipeline)
+    /// `countDocuments`.
+    case count(CountArguments)
+    /// `estimatedDocumentCount`: of all documents that the caller may see.
+    case estimatedCount
+    case distinct(DistinctArguments)
+    /// `findOneAndUpdate`, `findOneAndReplace`, `findOneAndDelete`.
+    case findAndModify(FindAndModifyArguments)
+    case bulkWrite(BulkWriteArguments)
 
     /// Whether it may change documents.
     public var mayWrite: Bool {
         switch self {
-        case .find, .findOne, .aggregate: false
-        case .insertOne, .insertMany, .updateOne, .updateMany, .deleteOne, .deleteMany: true
+        case .find, .findOne, .aggregate, .count, .estimatedCount, .distinct: false
+        case .insertOne, .insertMany, .updateOne, .updateMany, .deleteOne, .deleteMany, .findAndModify,
+            .bulkWrite:
+            true
         }
     }
 }

@@ -69,9 +69,9 @@ struct OperationArguments {
         return documents
     }
 
-    /// A boolean; false when absent.
-    func flag(_ name: String) throws(ServiceError) -> Bool {
-        guard let value = value(name) else { return false }
+    /// A boolean.
+    func flag(_ name: String, default absent: Bool = false) throws(ServiceError) -> Bool {
+        guard let value = value(name) else { return absent }
         guard case .bool(let flag) = value else { throw Self.invalid(name, "must be a boolean") }
         return flag
     }

@@ -11,10 +11,11 @@ public enum OperationParser {
     public static let maximumLimit = 50_000
     /// How many documents one `insertMany` takes.
     public static let maximumDocuments = 100_000
-    /// The ten actions, as they stand in the URL.
+    /// The actions, as they stand in the URL: the ten of the hosted service, then ours.
     public static let actions: [String] = [
         "findOne", "find", "insertOne", "insertMany", "updateOne", "updateMany", "replaceOne", "deleteOne",
-        "deleteMany", "aggregate",
+        "deleteMany", "aggregate", "countDocuments", "estimatedDocumentCount", "distinct", "findOneAndUpdate",
+        "findOneAndReplace", "findOneAndDelete", "bulkWrite",
     ]
 
     /// Parses the body of one of the ``actions``.
@@ -53,16 +54,21 @@ public enum OperationParser {
             let document = try arguments.requiredDocument("document")
             try DocumentLimits.check(document)
             return .insertOne(document)
-        case "insertMany": return .insertMany(try documents(arguments, budget))
+        case "insertMany":
+            let isOrdered = try arguments.flag("ordered", default: true)
+            return .insertMany(
+                InsertManyArguments(documents: try documents(arguments, budget), isOrdered: isOrdered)
+            )
         case "updateOne": return .updateOne(try update(arguments, budget, multi: false))
         case "updateMany": return .updateMany(try update(arguments, budget, multi: true))
         case "replaceOne": return .updateOne(try replacement(arguments, budget))
         case "deleteOne": return .deleteOne(try requiredFilter(arguments, budget))
         case "deleteMany": return .deleteMany(try requiredFilter(arguments, budget))
-        default:
+        case "aggregate":
             budget.place = "pipeline"
             let stages = try OperationArguments.documents(arguments.requiredArray("pipeline"), of: "pipeline")
             return .aggregate(try PipelineParser.parse(stages.map { .document($0) }, budget))
+        default: return try addedAction(name, arguments, budget)
         }
     }
 
@@ -118,14 +124,14 @@ public enum OperationParser {
         return documents
     }
 
-    private static func requiredFilter(
+    static func requiredFilter(
         _ arguments: OperationArguments,
         _ budget: ParseBudget
     ) throws(ServiceError) -> Filter {
         try FilterParser.parse(arguments.requiredDocument("filter"), budget)
     }
 
-    private static func update(
+    static func update(
         _ arguments: OperationArguments,
         _ budget: ParseBudget,
         multi: Bool
@@ -147,7 +153,7 @@ public enum OperationParser {
         return UpdateArguments(filter: filter, update: update, upsert: try arguments.flag("upsert"))
     }
 
-    private static func replacement(
+    static func replacement(
         _ arguments: OperationArguments,
         _ budget: ParseBudget
     ) throws(ServiceError) -> UpdateArguments {

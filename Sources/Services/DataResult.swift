@@ -13,6 +13,11 @@ public enum DataResult: Sendable {
     case insertedMany([BSONValue])
     case updated(UpdateResult)
     case deleted(Int)
+    /// Of `countDocuments` and `estimatedDocumentCount`.
+    case counted(Int)
+    /// Of `distinct`.
+    case values([BSONValue])
+    case bulkWritten(BulkWriteResult)
 
     /// Appends the documents' text: separated by commas for many, `null` where `findOne` found none; nothing for
     /// results without documents.
@@ -27,7 +32,7 @@ public enum DataResult: Sendable {
             if try !document.encode(as: form, limits: limits, into: &out) {
                 out.append(contentsOf: "null".utf8)
             }
-        case .inserted, .insertedMany, .updated, .deleted: break
+        case .inserted, .insertedMany, .updated, .deleted, .counted, .values, .bulkWritten: break
         }
     }
 
@@ -35,8 +40,10 @@ public enum DataResult: Sendable {
     public var isLong: Bool {
         switch self {
         case .documents(let documents), .document(let documents): documents.isLong
-        case .insertedMany(let ids): ids.count > 1000
-        case .inserted, .updated, .deleted: false
+        case .insertedMany(let ids), .values(let ids): ids.count > 1000
+        case .bulkWritten(let result):
+            result.insertedIDs.count + result.upsertedIDs.count + result.errors.count > 1000
+        case .inserted, .updated, .deleted, .counted: false
         }
     }
 
@@ -49,6 +56,9 @@ public enum DataResult: Sendable {
         case .insertedMany(let ids): .insertedMany(ids)
         case .updated(let result): .updated(result)
         case .deleted(let count): .deleted(count)
+        case .counted(let count): .counted(count)
+        case .values(let values): .values(values)
+        case .bulkWritten(let result): .bulkWritten(result)
         }
     }
 }

@@ -139,7 +139,7 @@ extension BSONValue {
     }
 
     /// Whether the order of keys, which jsonb forgets, is part of the value.
-    fileprivate var hasKeys: Bool {
+    var hasKeys: Bool {
         switch self {
         case .document, .codeWithScope: true
         case .array(let elements): elements.contains(where: \.hasKeys)

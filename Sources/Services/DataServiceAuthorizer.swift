@@ -70,7 +70,32 @@ struct DataAuthorizer: Sendable {
             try RestrictedOperators.check(filter: filter)
         case .aggregate(let pipeline):
             try RestrictedOperators.check(pipeline: pipeline)
-        case .insertOne, .insertMany: break
+        case .count(let arguments): try RestrictedOperators.check(filter: arguments.filter)
+        case .distinct(let arguments): try RestrictedOperators.check(filter: arguments.filter)
+        case .findAndModify(let arguments):
+            try RestrictedOperators.check(filter: arguments.filter)
+            if let projection = arguments.projection { try RestrictedOperators.check(projection: projection) }
+            if case .update(let update) = arguments.change { try RestrictedOperators.check(update: update) }
+        case .bulkWrite(let arguments):
+            for (index, operation) in arguments.operations.enumerated() {
+                do throws(ServiceError) {
+                    try checkOperators(operation)
+                } catch {
+                    throw error.placed(at: "operations[\(index)]")
+                }
+            }
+        case .insertOne, .insertMany, .estimatedCount: break
+        }
+    }
+
+    private static func checkOperators(_ operation: BulkOperation) throws(ServiceError) {
+        switch operation {
+        case .insertOne: break
+        case .updateOne(let arguments), .updateMany(let arguments):
+            try RestrictedOperators.check(filter: arguments.filter)
+            try RestrictedOperators.check(update: arguments.update)
+        case .deleteOne(let filter), .deleteMany(let filter):
+            try RestrictedOperators.check(filter: filter)
         }
     }
 }

@@ -16,16 +16,18 @@ struct DataCall: Sendable {
     /// Milliseconds since 1970; one reading for the whole operation.
     let now: Int64
     let trace: RequestTrace?
+    /// The transaction that this is a part of, for an operation among several.
+    var enclosing: EnclosingTransaction?
 
     func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
         switch action {
         case .find(let arguments): .documents(try await find(arguments))
         case .findOne(let arguments): .document(try await findOne(arguments))
         case .insertOne(let document): .inserted(try await insertOne(document))
-        case .insertMany(let documents):
+        case .insertMany(let arguments):
             .insertedMany(
                 try await LongComputation.run { () async throws(ServiceError) in
-                    try await insertMany(documents)
+                    try await insertMany(arguments)
                 }
             )
         case .updateOne(let arguments): .updated(try await update(arguments, many: false))
@@ -38,6 +40,16 @@ struct DataCall: Sendable {
                 }
             )
         case .aggregate(let pipeline): .documents(try await aggregate(pipeline))
+        case .count(let arguments): .counted(try await count(arguments))
+        case .estimatedCount: .counted(try await estimatedCount())
+        case .distinct(let arguments): .values(try await distinct(arguments))
+        case .findAndModify(let arguments): .document(try await findAndModify(arguments))
+        case .bulkWrite(let arguments):
+            .bulkWritten(
+                try await LongComputation.run { () async throws(ServiceError) in
+                    try await bulkWrite(arguments)
+                }
+            )
         }
     }
 
@@ -76,6 +88,9 @@ struct DataCall: Sendable {
     func run(_ statement: SQLFragment, isPoint: Bool) async throws(ServiceError) -> ResultSet {
         trace?.enter(.database)
         defer { trace?.enter(.evaluate) }
+        if let enclosing {
+            return try await enclosing.transaction.run(statement, plan: isPoint ? .automatic : .custom)
+        }
         return try await service.database.run(
             statement,
             plan: isPoint ? .automatic : .custom,
@@ -83,10 +98,12 @@ struct DataCall: Sendable {
         )
     }
 
-    /// Runs a transaction, again when it collided with another one.
+    /// Runs a transaction, again when it collided with another one; inside of an enclosing one, a part of it that
+    /// can be undone by itself.
     func transaction<Value: Sendable>(
         _ body: (Transaction) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
+        if let enclosing { return try await enclosing.part(body) }
         trace?.enter(.database)
         defer { trace?.enter(.evaluate) }
         var attempt = 1

@@ -20,8 +20,8 @@ struct WriteMatch {
 // becomes of it.
 extension DataCall {
     /// How a write's filter has to be decided.
-    func match(_ filter: Filter) throws(ServiceError) -> WriteMatch {
-        switch try plan.scope(of: filter) {
+    func match(_ filter: Filter, sort: Sort? = nil) throws(ServiceError) -> WriteMatch {
+        switch try plan.scope(of: filter, sort: sort) {
         case .stored: WriteMatch(filter: filter, narrowing: filter, onVisible: false)
         case .visible(let narrowing): WriteMatch(filter: filter, narrowing: narrowing, onVisible: true)
         }

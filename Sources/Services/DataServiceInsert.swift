@@ -28,65 +28,6 @@ extension DataCall {
         }
     }
 
-    /// `insertMany`, ordered: a denial keeps nothing, a duplicate key the documents before it (D5).
-    func insertMany(_ documents: [BSONDocument]) async throws(ServiceError) -> [BSONValue] {
-        var prepared: [(document: BSONDocument, id: BSONValue)] = []
-        for document in documents {
-            let entry = self.prepared(document)
-            if let denial = plan.denial(of: .insert, before: nil, after: entry.document) {
-                throw error(denial)
-            }
-            prepared.append(entry)
-        }
-        let keys = try prepared.map { entry throws(ServiceError) in try TypedKey.text(entry.id) }
-        let layout = try await ensureLayout()
-        // The first key that comes twice ends the list; it is the duplicate, if none came before it.
-        var seen: Set<[UInt8]> = []
-        var rows: [NewRow] = []
-        for (index, entry) in prepared.enumerated() {
-            guard seen.insert(Array(keys[index].utf8)).inserted else { break }
-            rows.append(try await row(entry.document, key: keys[index], layout))
-        }
-        let inserted = try await insert(rows, layout)
-        if inserted < prepared.count { throw duplicate(prepared[inserted].id) }
-        return prepared.map(\.id)
-    }
-
-    /// - Returns: How many went in before the first duplicate.
-    private func insert(_ rows: [NewRow], _ layout: CollectionLayout) async throws(ServiceError) -> Int {
-        var attempt = 1
-        while true {
-            do {
-                let done = try await run(compiler(layout).insert(rows), isPoint: false)
-                return done.int(0, 0) ?? 0
-            } catch {
-                guard error.postgresFailure?.sqlState == .uniqueViolation else { throw error }
-                guard isPrimaryKey(error, layout) else { return try await insertEach(rows, layout) }
-                // Another writer took a key at this moment; looking again shows which.
-                guard attempt < 10 else { throw named(error) }
-                attempt += 1
-            }
-        }
-    }
-
-    /// One statement per document: those before the one that a unique index refuses stay.
-    private func insertEach(_ rows: [NewRow], _ layout: CollectionLayout) async throws(ServiceError) -> Int {
-        for (index, row) in rows.enumerated() {
-            do throws(ServiceError) {
-                if try await run(compiler(layout).insert(row), isPoint: true).affectedRows == 0 {
-                    return index
-                }
-            } catch {
-                throw named(error)
-            }
-        }
-        return rows.count
-    }
-
-    private func isPrimaryKey(_ error: ServiceError, _ layout: CollectionLayout) -> Bool {
-        error.postgresFailure?.constraint?.hasSuffix("_pkey") == true
-    }
-
     func ensureLayout() async throws(ServiceError) -> CollectionLayout {
         try await service.catalog.ensure(
             database: namespace.database,
@@ -118,7 +59,24 @@ extension DataCall {
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> NewRow {
         let bytes = try Self.stored(document)
-        let shape = try await service.shapes.id(for: document, collection: layout.id, deadline: deadline)
+        let shape: Int32
+        if let enclosing {
+            let id = layout.id
+            shape =
+                service.shapes.knownID(for: document, collection: id)
+                ?? enclosing.shape(
+                    EnclosingTransaction.Unknown(document: document, collection: id) {
+                        call async throws(ServiceError) in
+                        try await call.service.shapes.id(
+                            for: document,
+                            collection: id,
+                            deadline: call.deadline
+                        )
+                    }
+                )
+        } else {
+            shape = try await service.shapes.id(for: document, collection: layout.id, deadline: deadline)
+        }
         return NewRow(key: key, document: bytes, shape: shape)
     }
 

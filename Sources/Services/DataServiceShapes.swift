@@ -27,6 +27,20 @@ struct ShapeSuccession {
         from found: WriteCandidate,
         by update: Update
     ) async throws(ServiceError) -> Int32 {
+        if let enclosing = call.enclosing {
+            if let id = knownShape(of: document, from: found) { return id }
+            let layout = layout
+            return enclosing.shape(
+                EnclosingTransaction.Unknown(document: document, collection: layout.id) {
+                    call async throws(ServiceError) in
+                    try await ShapeSuccession(call: call, layout: layout).shape(
+                        of: document,
+                        from: found,
+                        by: update
+                    )
+                }
+            )
+        }
         let registry = call.service.shapes
         if found.shape > 0, let old = registry.shape(found.shape, collection: layout.id) {
             if old.covers(document) { return found.shape }

@@ -62,6 +62,11 @@ extension DataCall {
     }
 
     private func insertUpsert(_ arguments: UpdateArguments) async throws(ServiceError) -> BSONValue {
+        try await upserted(arguments)["_id"] ?? .null
+    }
+
+    /// Inserts the document of an upsert that found none, and returns it.
+    func upserted(_ arguments: UpdateArguments) async throws(ServiceError) -> BSONDocument {
         let document = try arguments.update.upsertDocument(
             filter: arguments.filter,
             evaluation(),
@@ -69,8 +74,8 @@ extension DataCall {
         )
         let (prepared, id) = prepared(document)
         if let denial = plan.denial(of: .insert, before: nil, after: prepared) { throw error(denial) }
-        try await insert(prepared, id)
-        return id
+        try await undoable { call async throws(ServiceError) in try await call.insert(prepared, id) }
+        return prepared
     }
 
     /// Reads, computes, and writes if the document is still as it was.
@@ -147,12 +152,14 @@ extension DataCall {
                         result.matched += 1
                         if after == found.document { continue }
                         result.modified += 1
-                        guard
-                            let shape = ShapeSuccession(call: self, layout: layout).knownShape(
-                                of: after,
-                                from: found
-                            )
-                        else {
+                        let succession = ShapeSuccession(call: self, layout: layout)
+                        let shape: Int32
+                        if let known = succession.knownShape(of: after, from: found) {
+                            shape = known
+                        } else if enclosing != nil {
+                            // The enclosing transaction records it, and begins anew.
+                            shape = try await succession.shape(of: after, from: found, by: arguments.update)
+                        } else {
                             if unknown.count < 64 { unknown.append((after, found)) }
                             continue
                         }
@@ -171,7 +178,7 @@ extension DataCall {
     }
 
     /// The document after the update, which its caller may make.
-    private func changed(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError)
+    func changed(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError)
         -> BSONDocument
     {
         let after = try updated(found, arguments)

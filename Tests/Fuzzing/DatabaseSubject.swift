@@ -81,7 +81,12 @@ struct DatabaseSubject: FuzzSubject {
     /// The same documents before every operation.
     private func reset(_ namespace: Namespace) throws {
         _ = try perform(DataOperation(namespace: namespace, action: .deleteMany(.all)))
-        _ = try perform(DataOperation(namespace: namespace, action: .insertMany(SampleDocuments.all)))
+        _ = try perform(
+            DataOperation(
+                namespace: namespace,
+                action: .insertMany(InsertManyArguments(documents: SampleDocuments.all))
+            )
+        )
     }
 
     private func perform(_ operation: DataOperation) throws -> DataResult? {

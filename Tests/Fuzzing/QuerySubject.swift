@@ -62,7 +62,11 @@ struct QuerySubject: FuzzSubject {
                     _ = try filter.matches(document, context)
                 case .aggregate(let pipeline): _ = try pipeline.run([document], context)
                 case .insertOne(let new): _ = try StoredForm.text(new)
-                case .insertMany(let many): for new in many { _ = try StoredForm.text(new) }
+                case .insertMany(let many): for new in many.documents { _ = try StoredForm.text(new) }
+                case .count(let arguments): _ = try arguments.filter.matches(document, context)
+                case .distinct(let arguments): _ = arguments.key.distinctValues(in: document)
+                case .findAndModify(let arguments): _ = try arguments.filter.matches(document, context)
+                case .estimatedCount, .bulkWrite: break
                 }
             }
         }
@@ -91,7 +95,13 @@ struct QuerySubject: FuzzSubject {
         case .deleteOne(let filter): _ = compiler.delete(filter, many: false)
         case .deleteMany(let filter): _ = compiler.delete(filter, many: true)
         case .aggregate(let pipeline): _ = compiler.aggregate(pipeline)
-        case .insertOne, .insertMany: break
+        case .count(let arguments): _ = compiler.count(arguments)
+        case .estimatedCount: _ = compiler.estimatedCount()
+        case .distinct(let arguments):
+            _ = compiler.distinct(arguments, most: 5)
+        case .findAndModify(let arguments):
+            _ = compiler.lockedCandidate(arguments.filter, sort: arguments.sort)
+        case .insertOne, .insertMany, .bulkWrite: break
         }
     }
 }

@@ -116,10 +116,17 @@ final class RequestGate: Sendable {
         return Place(user: user)
     }
 
-    /// Counts what an operation holds beside itself: every 100 documents of an `insertMany` are one request.
+    /// Counts what an operation holds beside itself: every 100 documents of an `insertMany`, and every 100 operations
+    /// of a `bulkWrite`, are one request.
     func count(_ action: DataAction, of place: Place?) {
-        guard let place, let users, case .insertMany(let documents) = action else { return }
-        let extra = (documents.count - 1) / 100
+        guard let place, let users else { return }
+        let held =
+            switch action {
+            case .insertMany(let arguments): arguments.documents.count
+            case .bulkWrite(let arguments): arguments.operations.count
+            default: 1
+            }
+        let extra = (held - 1) / 100
         if extra > 0 { users.charge(place.user, extra, now: Self.now) }
     }
 

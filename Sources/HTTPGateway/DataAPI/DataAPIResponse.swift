@@ -40,12 +40,47 @@ struct DataAPIResponse {
             form.write(.document(document), to: &bytes)
         case .deleted(let count):
             form.write(["deletedCount": .count(count)], to: &bytes)
+        case .counted(let count):
+            form.write(["count": .count(count)], to: &bytes)
+        case .values(let values):
+            form.write(["values": .array(values)], to: &bytes)
+            try limits.check(bytes: bytes.count)
+        case .bulkWritten(let result):
+            form.write(.document(Self.document(of: result)), to: &bytes)
+            try limits.check(bytes: bytes.count)
         }
         return Response(
             status: status,
             headers: [.contentType: form.contentType],
             body: .paced(bytes, gate)
         )
+    }
+
+    private static func document(of result: BulkWriteResult) -> BSONDocument {
+        func byIndex(_ ids: [(index: Int, id: BSONValue)]) -> BSONValue {
+            .document(BSONDocument(ids.map { BSONDocument.Field(key: String($0.index), value: $0.id) }))
+        }
+        var document: BSONDocument = [
+            "insertedCount": .count(result.insertedIDs.count), "matchedCount": .count(result.matched),
+            "modifiedCount": .count(result.modified), "deletedCount": .count(result.deleted),
+            "upsertedCount": .count(result.upsertedIDs.count), "insertedIds": byIndex(result.insertedIDs),
+            "upsertedIds": byIndex(result.upsertedIDs),
+        ]
+        if !result.errors.isEmpty { document.append("writeErrors", .array(result.errors.map(\.answer))) }
+        return document
+    }
+}
+
+extension WriteError {
+    /// As drivers name the members.
+    var answer: BSONValue {
+        var document: BSONDocument = ["index": .count(index)]
+        if let code = error.serverCode {
+            document.append("code", .int32(Int32(clamping: code.number)))
+            document.append("codeName", .string(code.name))
+        }
+        document.append("errmsg", .string(error.message))
+        return .document(document)
     }
 }
 

@@ -46,4 +46,14 @@ extension QueryCompiler {
         SELECT count(*) FROM done
         """
     }
+
+    /// Inserts the documents whose keys are not there; the answer is their keys.
+    public func insertUnordered(_ rows: [NewRow]) -> SQLFragment {
+        """
+        INSERT INTO \(layout.table) (_id, doc, shape) \
+        SELECT key, doc, shape FROM unnest(\(bind: .textArray(rows.map(\.key))), \
+        \(bind: .jsonbArray(rows.map(\.document))), \(bind: .int4Array(rows.map(\.shape)))) \
+        WITH ORDINALITY AS row (key, doc, shape, place) ORDER BY place ON CONFLICT (_id) DO NOTHING RETURNING _id
+        """
+    }
 }

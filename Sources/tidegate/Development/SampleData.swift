@@ -50,7 +50,7 @@ struct SampleData {
         )
         let items = Namespace(dataSource: "mongodb-atlas", database: "todo", collection: "Item")
         _ = try await composition.data.perform(
-            DataOperation(namespace: items, action: .insertMany(documents)),
+            DataOperation(namespace: items, action: .insertMany(InsertManyArguments(documents: documents))),
             context
         )
         let user = User(id: login.userID, email: SampleApp.email, password: password)

@@ -16,7 +16,9 @@ struct DataFixture {
     let catalog: CollectionCatalog
     let app: AppSnapshot
 
-    init() async throws {
+    /// - Parameter hiddenFieldQueries: Whether callers may ask for fields that they cannot read.
+    /// - Throws: What PostgreSQL or the app's files are at fault with.
+    init(hiddenFieldQueries: Bool = true) async throws {
         let connection = try await TestCluster.shared.makeDatabase(migrated: true)
         database = Database(settings: .patient(connection, maxConnections: 8))
         catalog = CollectionCatalog(database: database)
@@ -26,8 +28,12 @@ struct DataFixture {
             ids: ObjectIDGenerator(processUnique: 1, counter: 1),
             now: { 1_700_000_000_123 }
         )
+        var files = TestApp.files
+        if !hiddenFieldQueries, let root = files["realm_config.json"] {
+            files["realm_config.json"] = root.dropLast() + #", "allow_hidden_field_queries": false}"#
+        }
         let (tree, findings) = ConfigurationTreeReader.read(
-            FileTree(files: TestApp.files.mapValues { Array($0.utf8) })
+            FileTree(files: files.mapValues { Array($0.utf8) })
         )
         guard let tree, let app = AppConfigurationParser.parse(tree).0 else {
             throw ServiceError(

@@ -1,0 +1,79 @@
+import BSON
+public import MQL
+import Rules
+public import SQL
+
+extension QueryCompiler {
+    /// How many documents of a filter the caller may see: one row, one number.
+    ///
+    /// - Returns: nil where SQL cannot decide which they are.
+    public func count(_ arguments: CountArguments) -> SQLFragment? {
+        let condition = visible(arguments.filter)
+        guard condition.isExact, plan.readFilterIsExact else { return nil }
+        let suffix = Self.suffix(condition.fragment(on: "doc"), nil)
+        guard arguments.skip > 0 || arguments.limit != nil else {
+            return "SELECT count(*) FROM \(layout.table)\(suffix)"
+        }
+        var rows: SQLFragment = "SELECT FROM \(layout.table)\(suffix)"
+        if let limit = arguments.limit { rows += " LIMIT \(bind: .int(Int64(limit)))" }
+        if arguments.skip > 0 { rows += " OFFSET \(bind: .int(Int64(arguments.skip)))" }
+        return "SELECT count(*) FROM (\(rows)) AS input"
+    }
+
+    /// About how many documents there are; nil for a caller who may not see all of them.
+    ///
+    /// Exact for tables of up to 8 MiB and for those that PostgreSQL has not looked at; otherwise by the number of
+    /// documents per page that it last found.
+    public func estimatedCount() -> SQLFragment? {
+        guard permitted.isExact, permitted.terms.isEmpty, plan.readFilterIsExact else { return nil }
+        return """
+            SELECT CASE WHEN c.reltuples < 0 OR c.relpages = 0 OR pg_relation_size(c.oid) <= 8388608 \
+            THEN (SELECT count(*) FROM \(layout.table)) \
+            ELSE (c.reltuples / c.relpages \
+            * (pg_relation_size(c.oid) / current_setting('block_size')::integer))::bigint END \
+            FROM pg_class c WHERE c.oid = (SELECT tableoid FROM \(layout.table) LIMIT 1)
+            """
+    }
+
+    /// The values of a field, each once, in the order of the documents: rows of one jsonb value.
+    ///
+    /// Values that are equal in jsonb are one row; those that BSON tells apart by the order of keys have to be
+    /// fetched with ``find(_:sortsInSQL:)``.
+    ///
+    /// - Parameters:
+    ///   - arguments: Field and filter.
+    ///   - most: No more values than this.
+    /// - Returns: nil where SQL cannot decide, or the caller does not see whole documents.
+    public func distinct(_ arguments: DistinctArguments, most: Int) -> SQLFragment? {
+        let condition = visible(arguments.filter)
+        guard condition.isExact, plan.readFilterIsExact, plan.readsWholeDocuments,
+            plan.queryProjection == nil,
+            let path = CandidatePath(root: "$", arguments.key), path.isPlain
+        else { return nil }
+        // In lax mode `[*]` opens an array, and takes anything else as it is.
+        let text = path.alternatives[0] + "[*]"
+        return """
+            SELECT value FROM (SELECT value, min(_id) AS first, min(place) AS place FROM \(layout.table), \
+            LATERAL jsonb_path_query(doc, \(bind: .jsonpath(text))) WITH ORDINALITY AS input (value, place)\
+            \(Self.suffix(condition.fragment(on: "doc"), nil)) GROUP BY value) AS found \
+            ORDER BY first, place LIMIT \(bind: .int(Int64(most)))
+            """
+    }
+
+    /// The first document of an order that a write matches, locked until the transaction ends.
+    ///
+    /// - Returns: nil where SQL cannot decide which one it is.
+    public func lockedCandidate(_ filter: Filter, sort: Sort?) -> SQLFragment? {
+        let condition = writeCondition(filter)
+        guard condition.isExact else { return nil }
+        var order: SQLFragment?
+        if let sort {
+            guard let compiled = SortCompiler.compile(sort) else { return nil }
+            order = compiled
+        }
+        return """
+            SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), order)) \
+            LIMIT 1 FOR UPDATE
+            """
+    }
+}
