@@ -22,6 +22,9 @@ static const unsigned char logs_0005[] = {
 static const unsigned char hidden_fields_0007[] = {
 #embed "../../migrations/0007_hidden_fields.sql"
 };
+static const unsigned char indexes_0008[] = {
+#embed "../../migrations/0008_indexes.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -30,6 +33,7 @@ static const struct cmigration cmigrations[] = {
     {"0004_administration", administration_0004, sizeof administration_0004},
     {"0005_logs", logs_0005, sizeof logs_0005},
     {"0007_hidden_fields", hidden_fields_0007, sizeof hidden_fields_0007},
+    {"0008_indexes", indexes_0008, sizeof indexes_0008},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

@@ -151,7 +151,9 @@ public final class Database: Sendable {
 
     /// Runs the text of a file of SQL, many statements at once, in one implicit transaction.
     ///
-    /// For migration files and test fixtures, which are program text; nothing else may use it.
+    /// For migration files and test fixtures, which are program text, and for definitions of indexes, which a function
+    /// of ours wrote with every name and value quoted; nothing else may use it. A single statement runs as itself, so
+    /// that it may be one that no transaction allows.
     public func script(_ text: String) async throws(ServiceError) {
         let job = StatementJob(.script(text), deadline: .max, isPooled: true)
         _ = try await pool.outcome(of: job) { [pool] in pool.run(job, plan: .custom) }

@@ -8,7 +8,8 @@ public struct CollectionLayout: Sendable, Hashable {
     public let id: Int32
     /// The table of the documents, with its schema.
     public let table: SQLIdentifier
-    /// The fields with typed columns, in the order in which they were promoted.
+    /// The fields with typed columns, in the order in which they were promoted; then those with an index on the
+    /// expression of such a column.
     public let promoted: [PromotedField]
 
     /// Made of its parts.
@@ -26,22 +27,47 @@ public struct CollectionLayout: Sendable, Hashable {
     ///   - name: The column `table_name`.
     ///   - promoted: The column `promoted`: `[{"path", "type", "column", "rest"}]`. Entries of a type
     ///     that this version does not know are left out; nothing then uses their columns.
-    /// - Throws: ``ServiceError`` when the last is not JSON.
-    public init(id: Int32, schema: String, name: String, promoted: [UInt8]) throws(ServiceError) {
+    ///   - indexed: The column `indexed`: `[{"path", "type", "sorts"}]`, with `"column"` for a promoted field.
+    /// - Throws: ``ServiceError`` when one of the last is not JSON.
+    public init(
+        id: Int32,
+        schema: String,
+        name: String,
+        promoted: [UInt8],
+        indexed: [UInt8] = Array("[]".utf8)
+    ) throws(ServiceError) {
         self.id = id
         table = SQLIdentifier(schema: schema, name)
+        let indexes = try ExtendedJSON.readValue(indexed).array?.compactMap(\.document) ?? []
+        let sortable = Set(
+            indexes.filter { $0["sorts"] == .bool(true) }.compactMap(PromotedField.Key.init)
+        )
         var fields: [PromotedField] = []
         for entry in try ExtendedJSON.readValue(promoted).array ?? [] {
-            guard let entry = entry.document, let path = entry["path"]?.string,
-                let type = entry["type"]?.string.flatMap(PromotedField.ValueType.init(rawValue:)),
+            guard let entry = entry.document, let key = PromotedField.Key(entry),
                 let column = entry["column"]?.string, let rest = entry["rest"]?.string
             else { continue }
             fields.append(
                 PromotedField(
-                    path: FieldPath(path),
-                    type: type,
-                    column: SQLIdentifier(column),
-                    rest: SQLIdentifier(rest)
+                    path: FieldPath(key.path),
+                    type: key.type,
+                    column: "\(SQLIdentifier(column))",
+                    rest: "\(SQLIdentifier(rest))",
+                    sorts: sortable.contains(key)
+                )
+            )
+        }
+        var seen: Set<PromotedField.Key> = []
+        for entry in indexes where entry["column"] == nil {
+            guard let key = PromotedField.Key(entry), seen.insert(key).inserted else { continue }
+            let expression = FieldExpression(path: FieldPath(key.path).components, type: key.type)
+            fields.append(
+                PromotedField(
+                    path: FieldPath(key.path),
+                    type: key.type,
+                    column: expression.typed,
+                    rest: expression.rest,
+                    sorts: sortable.contains(key)
                 )
             )
         }
@@ -82,16 +108,45 @@ public struct PromotedField: Sendable, Hashable {
     public let path: FieldPath
     /// What its column holds.
     public let type: ValueType
-    /// The typed column.
-    public let column: SQLIdentifier
-    /// The column for whatever does not fit the typed one.
-    public let rest: SQLIdentifier
+    /// The typed column, or the expression that an index is on.
+    public let column: SQLFragment
+    /// The column for whatever does not fit the typed one, or its expression.
+    public let rest: SQLFragment
+    /// Whether an index gives the order of the typed column, and another tells at once whether there are values
+    /// beside it.
+    public let sorts: Bool
 
     /// Made of its parts.
-    public init(path: FieldPath, type: ValueType, column: SQLIdentifier, rest: SQLIdentifier) {
+    public init(path: FieldPath, type: ValueType, column: SQLFragment, rest: SQLFragment, sorts: Bool = false)
+    {
         self.path = path
         self.type = type
         self.column = column
         self.rest = rest
+        self.sorts = sorts
+    }
+
+    /// What one field has one column for.
+    struct Key: Hashable {
+        let path: String
+        let type: ValueType
+
+        /// nil for a type that this version does not know.
+        init?(_ entry: BSONDocument) {
+            guard let path = entry["path"]?.string,
+                let type = entry["type"]?.string.flatMap(ValueType.init(rawValue:))
+            else { return nil }
+            self.path = path
+            self.type = type
+        }
+
+        // By bytes: Swift calls texts equal that are different keys.
+        static func == (left: Key, right: Key) -> Bool {
+            left.type == right.type && left.path.utf8.elementsEqual(right.path.utf8)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in path.utf8 { hasher.combine(byte) }
+        }
     }
 }

@@ -1,6 +1,6 @@
 import SQL
 
-/// The SQL functions of `migrations/0002_collections.sql` that compiled statements call.
+/// The SQL functions of `migrations` that compiled statements call.
 enum DatabaseFunctions {
     /// The value of a decimal128's digits: `tidegate.decimal_value(text) → numeric`.
     static func decimalValue(_ text: SQLFragment) -> SQLFragment {
@@ -24,6 +24,11 @@ enum DatabaseFunctions {
     /// The shape after adding keys; NULL for a step that was never taken.
     static func nextShape(collection: Int32, shape: SQLFragment, steps: [SQLFragment]) -> SQLFragment {
         "tidegate.next_shape(\(bind: .int4(collection)), \(shape), ARRAY[\(.joined(steps, separator: ", "))]::text[])"
+    }
+
+    /// True; an error of SQLSTATE ``SortFailure`` when there are values that a typed column does not hold.
+    static func sortsByColumn(_ hasOthers: SQLFragment) -> SQLFragment {
+        "tidegate.sorts_by_column(\(hasOthers))"
     }
 
     /// A text that sorts as the values at a path do; an error of SQLSTATE ``cannotSort`` for what it cannot order.

@@ -49,10 +49,26 @@ public struct QueryCompiler: Sendable {
     var filters: FilterCompiler { FilterCompiler(source: .rows(layout)) }
 
     /// Reads documents for a caller: filter, rule filters and readable documents in one statement.
-    public func find(_ arguments: FindArguments, sortsInSQL: Bool = true) -> FindStatement {
-        let condition = visible(arguments.filter)
+    ///
+    /// - Parameters:
+    ///   - arguments: What is asked for.
+    ///   - sorting: The best way to sort that may be taken; where it fails with ``SortFailure``, the next one.
+    /// - Returns: The statement, and what it leaves to the caller.
+    public func find(_ arguments: FindArguments, sorting: SortingWay = .byIndex) -> FindStatement {
+        var condition = visible(arguments.filter)
         let decides = condition.isExact && plan.readFilterIsExact
-        let order = sortsInSQL ? arguments.sort.flatMap(SortCompiler.compile) : nil
+        var order: SQLFragment?
+        var way = SortingWay.inGateway
+        if let sort = arguments.sort {
+            if sorting == .byIndex, let indexed = SortCompiler.indexed(sort, layout) {
+                order = indexed.order
+                condition = .all([condition, .sql(indexed.condition)])
+                way = .byIndex
+            } else if sorting != .inGateway, let keys = SortCompiler.compile(sort) {
+                order = keys
+                way = .byKeys
+            }
+        }
         let sorts = arguments.sort == nil || order != nil
         let isPoint = Self.isPoint(arguments.filter)
         let rowOrder = order ?? (isPoint ? nil : SortCompiler.natural)
@@ -62,6 +78,7 @@ public struct QueryCompiler: Sendable {
             decidesMatch: decides,
             grade: decides ? .exact : condition.narrowing.grade,
             sorts: sorts,
+            sorting: way,
             cuts: decides && sorts,
             arguments: arguments,
             isPointRead: isPoint
@@ -134,6 +151,25 @@ public struct QueryCompiler: Sendable {
     }
 }
 
+/// Who sorts, and by what.
+public enum SortingWay: Sendable, Hashable {
+    /// PostgreSQL, in the order of an index on typed values.
+    case byIndex
+    /// PostgreSQL, by a text made of each value.
+    case byKeys
+    /// The gateway, or nobody.
+    case inGateway
+
+    /// What is left to try when this one meets values that it cannot order.
+    public var next: SortingWay? {
+        switch self {
+        case .byIndex: .byKeys
+        case .byKeys: .inGateway
+        case .inGateway: nil
+        }
+    }
+}
+
 /// A read, and what it leaves to the caller.
 public struct FindStatement: Sendable {
     /// Without skip and limit: `SELECT doc, shape …`.
@@ -144,6 +180,8 @@ public struct FindStatement: Sendable {
     public let grade: PushdownGrade
     /// Whether rows come in the order asked for; otherwise sort.
     public let sorts: Bool
+    /// The way in which it sorts.
+    public let sorting: SortingWay
     /// Whether skip and limit are applied; otherwise cut.
     public let cuts: Bool
     let arguments: FindArguments

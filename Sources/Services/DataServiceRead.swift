@@ -26,19 +26,23 @@ extension DataCall {
         case .stored: return try await findVisible(arguments, within: arguments.filter, layout)
         case .visible(let narrowing): return try await findVisible(arguments, within: narrowing, layout)
         }
-        do {
-            return try await find(arguments, layout, sortsInSQL: true)
-        } catch  where error.postgresFailure?.sqlState == .cannotSort {
-            return try await find(arguments, layout, sortsInSQL: false)
+        var way = SortingWay.byIndex
+        while true {
+            let read = compiler(layout).find(arguments, sorting: way)
+            do {
+                return try await find(arguments, read, layout)
+            } catch  where error.postgresFailure?.sqlState == .cannotSort {
+                guard let next = read.sorting.next else { throw error }
+                way = next
+            }
         }
     }
 
     private func find(
         _ arguments: FindArguments,
-        _ layout: CollectionLayout,
-        sortsInSQL: Bool
+        _ read: FindStatement,
+        _ layout: CollectionLayout
     ) async throws(ServiceError) -> ResultDocuments {
-        let read = compiler(layout).find(arguments, sortsInSQL: sortsInSQL)
         note(read.grade)
         if read.cuts {
             let rows = try await run(read.statement(), isPoint: read.isPointRead)

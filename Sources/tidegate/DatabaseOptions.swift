@@ -17,6 +17,19 @@ struct DatabaseOptions: ParsableArguments {
         connections: Int = 2,
         _ body: (Database) async throws -> Value
     ) async throws -> Value {
+        let database = Database(settings: try settings(connections: connections))
+        do {
+            let value = try await body(database)
+            await database.close()
+            return value
+        } catch {
+            await database.close()
+            throw Self.explained(error)
+        }
+    }
+
+    /// How to connect.
+    func settings(connections: Int = 2) throws(ServiceError) -> PostgresSettings {
         let environment = ProcessInfo.processInfo.environment["TIDEGATE_DATABASE_URL"]
         guard let url = databaseURL ?? environment, !url.isEmpty else {
             throw ServiceError(
@@ -28,15 +41,7 @@ struct DatabaseOptions: ParsableArguments {
         // An import may wait for a lock or rewrite a table; the person at the terminal can end it.
         settings.statementTimeout = .seconds(3600)
         settings.idleInTransactionTimeout = .seconds(3600)
-        let database = Database(settings: settings)
-        do {
-            let value = try await body(database)
-            await database.close()
-            return value
-        } catch {
-            await database.close()
-            throw Self.explained(error)
-        }
+        return settings
     }
 
     /// At the terminal the database's own words help; callers over HTTP never see them.

@@ -1,6 +1,7 @@
 """The commands of MongoDB's drivers as requests to tidegate."""
 
 import itertools
+import json
 import threading
 import traceback
 
@@ -316,15 +317,16 @@ class Commands:
 
     def create_index(self, collection, index):
         """Makes one index; those that tidegate's function cannot make do not apply."""
-        options = {name for name in index if name not in ("key", "name", "unique", "v")}
-        if options or any(direction not in (1, -1) for direction in index["key"].values()):
-            raise NotApplicable(f"an index with {sorted(options) or index['key']}")
+        options = {name: index[name] for name in ("unique", "sparse", "expireAfterSeconds") if name in index}
+        others = {name for name in index if name not in options and name not in ("key", "name", "v")}
+        if others or any(direction not in (1, -1) for direction in index["key"].values()):
+            raise NotApplicable(f"an index with {sorted(others) or index['key']}")
         keys = ", ".join(f'"{path}": {int(direction)}' for path, direction in index["key"].items())
         collection.is_changed = True
         self.gateway.sql(
             "select tidegate.ensure_collection('suite', :'name');"
-            "select tidegate.create_index('suite', :'name', :'keys', is_unique => :'unique')",
-            name=collection.name, keys="{" + keys + "}", unique=str(bool(index.get("unique"))).lower(),
+            "select tidegate.create_index('suite', 'suite', :'name', :'keys', :'options')",
+            name=collection.name, keys="{" + keys + "}", options=json.dumps(options),
         )
 
     # Helpers

@@ -38,7 +38,7 @@ extension QueryCompiler {
     /// The values of a field, each once, in the order of the documents: rows of one jsonb value.
     ///
     /// Values that are equal in jsonb are one row; those that BSON tells apart by the order of keys have to be
-    /// fetched with ``find(_:sortsInSQL:)``.
+    /// fetched with ``find(_:sorting:)``.
     ///
     /// - Parameters:
     ///   - arguments: Field and filter.

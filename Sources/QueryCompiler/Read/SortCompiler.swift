@@ -30,6 +30,32 @@ enum SortCompiler {
         return .joined(keys, separator: ", ")
     }
 
+    /// The order by typed columns that indexes sort, with a condition that raises ``SortFailure`` where a column does
+    /// not hold all values; nil where one of the fields has no such index.
+    static func indexed(_ sort: Sort, _ layout: CollectionLayout) -> (
+        order: SQLFragment, condition: SQLFragment
+    )? {
+        var keys: [SQLFragment] = []
+        var others: [SQLFragment] = []
+        for key in sort.keys {
+            if key.path.components == ["_id"] {
+                keys.append(key.ascending ? "_id ASC" : "_id DESC")
+                continue
+            }
+            guard let field = layout.promotedFields(at: key.path).first(where: \.sorts) else { return nil }
+            keys.append(
+                key.ascending ? "\(field.column) ASC NULLS FIRST" : "\(field.column) DESC NULLS LAST"
+            )
+            others.append("EXISTS (SELECT FROM \(layout.table) WHERE \(field.rest) IS NOT NULL)")
+        }
+        guard !others.isEmpty else { return nil }
+        if !sort.keys.contains(where: { $0.path.components == ["_id"] }) { keys.append("_id ASC") }
+        return (
+            .joined(keys, separator: ", "),
+            DatabaseFunctions.sortsByColumn(.joined(others, separator: " OR "))
+        )
+    }
+
     /// The order of documents that nobody sorts: by `_id`, which for the ids that drivers make is the order
     /// of insertion.
     ///

@@ -23,6 +23,7 @@ struct Composition: Sendable {
     let telemetry: Telemetry
     let readiness: Readiness
     let requestLog: RequestLog
+    let indexes: IndexMaintenance
 
     /// As ``make(settings:databaseURL:logger:)``, but gives a database that is starting or recovering time to
     /// come up: after a loss of power both start at once.
@@ -112,7 +113,12 @@ struct Composition: Sendable {
             catalog: catalog,
             telemetry: telemetry,
             readiness: readiness,
-            requestLog: requestLog
+            requestLog: requestLog,
+            indexes: IndexMaintenance(
+                database: database,
+                settings: settings.postgres(databaseURL),
+                observer: observer
+            )
         )
     }
 
@@ -133,6 +139,7 @@ struct Composition: Sendable {
             Follower { await apps.run() }, Follower { await accounts.run() },
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
             Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
+            Follower { await indexes.build() }, Follower { await indexes.expire() },
         ]
     }
 

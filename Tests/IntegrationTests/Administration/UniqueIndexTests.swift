@@ -15,7 +15,8 @@ struct UniqueIndexTests {
             script: """
                 select tidegate.set_rules('\(api.app)', 'mongodb-atlas', 'todo', '\(name)', '\(rules)');
                 select tidegate.promote_field('todo', '\(name)', 'code', 'number');
-                select tidegate.create_index('todo', '\(name)', '{"code": 1}', is_unique => true, is_sparse => \(sparse));
+                select tidegate.create_index('\(api.app)', 'todo', '\(name)', '{"code": 1}',
+                    '{"unique": true, "sparse": \(sparse)}');
                 """
         )
         return name

@@ -124,7 +124,7 @@ struct ErrorLeakTests {
         try await AttackApp.put(collection, #"{"_id":"a","mail":"m","text":"\#(AttackApp.marker)"}"#)
         try await AttackApp.sql("select tidegate.promote_field('vault', '\(collection)', 'mail', 'string')")
         try await AttackApp.sql(
-            "select tidegate.create_index('vault', '\(collection)', '{\"mail\": 1}', is_unique => true)"
+            "select tidegate.create_index('\(AttackApp.clientAppID)', 'vault', '\(collection)', '{\"mail\": 1}', '{\"unique\": true}')"
         )
         for (action, members) in [
             ("insertOne", #""document":{"_id":"b","mail":"m"}"#),

@@ -54,7 +54,7 @@ struct AdministrationFixture: Sendable {
             '{"properties": {"sku": {"bsonType": "string"}, "price": {"bsonType": "int"}}}')
         """,
         "SELECT tidegate.create_collection('store', 'empty')",
-        "SELECT tidegate.create_index('store', 'items', '{\"price\": 1}')",
+        "SELECT tidegate.create_index('shop', 'store', 'items', '{\"price\": 1}')",
         "SELECT tidegate.set_value('shop', 'v', '1')",
         "SELECT tidegate.set_secret('shop', 's', 'a secret')",
         "SELECT tidegate.set_environment_values('shop', 'qa', '{}')",

@@ -139,9 +139,9 @@ struct BulkWriteTests {
     func uniqueIndex() async throws {
         let fixture = try await DataFixture()
         try await fixture.insert("Open", #"{"_id":1,"u":"a"}"#)
-        _ = try await fixture.database.run("SELECT tidegate.promote_field('todo', 'Open', 'u', 'string')")
+        _ = try await fixture.database.run("SELECT tidegate.create_app('indexes')")
         _ = try await fixture.database.run(
-            #"SELECT tidegate.create_index('todo', 'Open', '{"u": 1}', is_unique => true)"#
+            #"SELECT tidegate.create_index('indexes', 'todo', 'Open', '{"u": 1}', '{"unique": true}')"#
         )
         let operations = """
             {"insertOne":{"document":{"_id":2,"u":"b"}}},{"insertOne":{"document":{"_id":3,"u":"a"}}},
