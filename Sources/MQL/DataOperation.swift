@@ -38,7 +38,8 @@ public enum DataAction: Sendable {
     /// Whether it may change documents.
     public var mayWrite: Bool {
         switch self {
-        case .find, .findOne, .aggregate, .count, .estimatedCount, .distinct: false
+        case .find, .findOne, .count, .estimatedCount, .distinct: false
+        case .aggregate(let pipeline): pipeline.output != nil
         case .insertOne, .insertMany, .updateOne, .updateMany, .deleteOne, .deleteMany, .findAndModify,
             .bulkWrite:
             true

@@ -65,6 +65,10 @@ final class ParseBudget {
     var place = "filter"
     /// The variables that expressions may use, beside the system's: those of `let`.
     var variables: Set<String> = []
+    /// Whether a `$facet` lies around, which holds for all pipelines inside it.
+    var isInFacet = false
+    /// How many pipelines lie around the one that is being parsed.
+    var nesting = 0
     private var conditions = 0
 
     init(_ limits: ParseLimits) {

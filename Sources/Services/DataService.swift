@@ -80,7 +80,12 @@ public final class DataService: Sendable {
         }
         let plan = try authorizer.authorize(operation, context)
         if let role = plan.plan.soleRole { context.trace.note { $0.role = role } }
-        return try await perform(operation, plan: plan, deadline: context.deadline, trace: context.trace)
+        return try await perform(
+            operation,
+            plan: plan,
+            deadline: context.deadline,
+            trace: context.trace
+        ) { [authorizer] (other) throws(ServiceError) in try authorizer.authorize(other, context) }
     }
 
     /// As ``perform(_:_:)`` for a caller whose permissions are known already; the sync bridge keeps a plan per session.
@@ -88,7 +93,9 @@ public final class DataService: Sendable {
         _ operation: DataOperation,
         plan: PreparedPlan,
         deadline: ContinuousClock.Instant,
-        trace: RequestTrace? = nil
+        trace: RequestTrace? = nil,
+        authorize: @escaping @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan = DataCall
+            .nowhereElse
     ) async throws(ServiceError) -> DataResult {
         let call = DataCall(
             service: self,
@@ -96,7 +103,8 @@ public final class DataService: Sendable {
             prepared: plan,
             deadline: deadline,
             now: now(),
-            trace: trace
+            trace: trace,
+            authorize: authorize
         )
         do {
             return try await call.execute(operation.action)

@@ -9,47 +9,100 @@ import SQL
 extension DataCall {
     /// `aggregate`: the longest prefix in PostgreSQL, the rest here.
     func aggregate(_ pipeline: Pipeline) async throws(ServiceError) -> ResultDocuments {
+        if let (stage, input) = pipeline.output {
+            try await LongComputation.run { () async throws(ServiceError) in
+                try await write(try await documents(of: input, evaluation()), stage)
+            }
+            return .none
+        }
+        if pipeline.isForeign {
+            return try await LongComputation.run { () async throws(ServiceError) in
+                let documents = try await documents(of: pipeline, evaluation())
+                for document in documents
+                where DocumentLimits.size(of: document) > DocumentLimits.maximumBytes {
+                    throw .mongo(
+                        .bsonObjectTooLarge,
+                        "BSONObj size is invalid. Size must be between 0 and \(DocumentLimits.maximumBytes)"
+                    )
+                }
+                return try bounded(documents)
+            }
+        }
         guard let layout = try await layout() else {
             return ResultDocuments(try pipeline.run([], evaluation()))
         }
+        let statement = compiler(layout).aggregate(pipeline)
+        if case .documents = statement.rows, statement.remaining.stages.isEmpty, statement.decidesMatch,
+            plan.readsWholeDocuments, plan.queryProjection == nil
+        {
+            do {
+                return try await wholeRows(statement, layout)
+            } catch  where error.postgresFailure?.sqlState == .cannotSort {
+            }
+        }
+        return try await LongComputation.run { () async throws(ServiceError) in
+            try bounded(try await gathered(pipeline, layout, evaluation()))
+        }
+    }
+
+    /// What a pipeline gives here, also one that reads other collections.
+    func documents(
+        of pipeline: Pipeline,
+        _ context: EvaluationContext
+    ) async throws(ServiceError) -> [BSONDocument] {
+        let ordered = pipeline.joiningLate
+        let (head, tail) = ordered.split(after: ordered.stages.prefix { !$0.isForeign }.count)
+        let input: [BSONDocument]
+        if let layout = try await layout() {
+            input = try await gathered(head, layout, context)
+        } else {
+            input = try head.run([], context)
+        }
+        return tail.stages.isEmpty ? input : try await PipelineRunner(call: self).run(tail, input, context)
+    }
+
+    /// Rows that go into the answer as they are.
+    private func wholeRows(
+        _ statement: AggregateStatement,
+        _ layout: CollectionLayout
+    ) async throws(ServiceError) -> ResultDocuments {
+        note(statement.grade)
+        let most = service.limits.resultDocuments
+        let rows = try await run(
+            "SELECT * FROM (\(statement.statement)) AS input LIMIT \(bind: .int(Int64(most) + 1))",
+            isPoint: false
+        )
+        try service.limits.check(documents: rows.rowCount)
+        let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
+        return ResultDocuments(rows, shapes: shapes)
+    }
+
+    /// What a pipeline gives that reads this collection alone.
+    private func gathered(
+        _ pipeline: Pipeline,
+        _ layout: CollectionLayout,
+        _ context: EvaluationContext
+    ) async throws(ServiceError) -> [BSONDocument] {
         let compiler = compiler(layout)
         do {
-            if let result = try await aggregate(compiler.aggregate(pipeline), layout) { return result }
+            if let result = try await gathered(compiler.aggregate(pipeline), layout, context) {
+                return result
+            }
         } catch  where error.postgresFailure?.sqlState == .cannotSort {
         }
-        return try await aggregate(compiler.aggregate(pipeline, pushesDown: false), layout) ?? .none
+        return try await gathered(compiler.aggregate(pipeline, pushesDown: false), layout, context) ?? []
     }
 
     /// - Returns: nil where the groups have keys that SQL cannot tell apart as BSON does.
-    private func aggregate(
+    private func gathered(
         _ statement: AggregateStatement,
-        _ layout: CollectionLayout
-    ) async throws(ServiceError) -> ResultDocuments? {
+        _ layout: CollectionLayout,
+        _ context: EvaluationContext
+    ) async throws(ServiceError) -> [BSONDocument]? {
         note(statement.grade)
         let input: [BSONDocument]
         switch statement.rows {
-        case .documents:
-            if statement.remaining.stages.isEmpty, statement.decidesMatch, plan.readsWholeDocuments,
-                plan.queryProjection == nil
-            {
-                let most = service.limits.resultDocuments
-                let rows = try await run(
-                    "SELECT * FROM (\(statement.statement)) AS input LIMIT \(bind: .int(Int64(most) + 1))",
-                    isPoint: false
-                )
-                try service.limits.check(documents: rows.rowCount)
-                let shapes = try await service.shapes.shapes(
-                    of: rows,
-                    collection: layout.id,
-                    deadline: deadline
-                )
-                return ResultDocuments(rows, shapes: shapes)
-            }
-            return try await LongComputation.run { () async throws(ServiceError) in
-                try bounded(
-                    statement.remaining.run(try await visibleDocuments(statement, layout), evaluation())
-                )
-            }
+        case .documents: input = try await visibleDocuments(statement, layout, context)
         case .count(let name):
             let rows = try await run(statement.statement, isPoint: false)
             let count = rows.int(0, 0) ?? 0
@@ -59,7 +112,7 @@ extension DataCall {
             guard let groups = try Self.groups(rows, fields) else { return nil }
             input = groups
         }
-        return try bounded(statement.remaining.run(input, evaluation()))
+        return statement.remaining.stages.isEmpty ? input : try statement.remaining.run(input, context)
     }
 
     private func bounded(_ documents: [BSONDocument]) throws(ServiceError) -> ResultDocuments {
@@ -69,9 +122,9 @@ extension DataCall {
 
     private func visibleDocuments(
         _ statement: AggregateStatement,
-        _ layout: CollectionLayout
+        _ layout: CollectionLayout,
+        _ context: EvaluationContext
     ) async throws(ServiceError) -> [BSONDocument] {
-        let context = evaluation()
         let plan = plan
         var documents: [BSONDocument] = []
         var heldBytes = 0

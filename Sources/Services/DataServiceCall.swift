@@ -10,14 +10,16 @@ import SQL
 /// One operation under way: who may what, until when, at which time.
 struct DataCall: Sendable {
     let service: DataService
-    let namespace: Namespace
-    let prepared: PreparedPlan
+    private(set) var namespace: Namespace
+    private(set) var prepared: PreparedPlan
     let deadline: ContinuousClock.Instant
     /// Milliseconds since 1970; one reading for the whole operation.
     let now: Int64
     let trace: RequestTrace?
     /// The transaction that this is a part of, for an operation among several.
     var enclosing: EnclosingTransaction?
+    /// What the same caller may do elsewhere; asked for every other collection that a pipeline reads or writes.
+    let authorize: @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan
 
     func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
         switch action {
@@ -51,6 +53,34 @@ struct DataCall: Sendable {
                 }
             )
         }
+    }
+
+    /// For callers whose plan is for one collection alone.
+    static func nowhereElse(_ operation: DataOperation) throws(ServiceError) -> PreparedPlan {
+        throw ServiceError(
+            .noMatchingRuleFound,
+            "no rule exists for namespace '\(known: operation.namespace.name)'"
+        )
+    }
+
+    /// The same call on another collection of the database, as its caller may read that one.
+    ///
+    /// - Throws: ``ServiceError`` as for an aggregation there.
+    func elsewhere(
+        _ collection: String,
+        database: String? = nil,
+        _ pipeline: Pipeline
+    ) throws(ServiceError) -> DataCall {
+        var other = self
+        other.namespace = Namespace(
+            dataSource: namespace.dataSource,
+            database: database ?? namespace.database,
+            collection: collection
+        )
+        other.prepared = try authorize(
+            DataOperation(namespace: other.namespace, action: .aggregate(pipeline))
+        )
+        return other
     }
 
     /// What evaluations in memory know; they end at the deadline.

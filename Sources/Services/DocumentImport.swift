@@ -77,7 +77,8 @@ public struct DocumentImport: Sendable {
             prepared: .system,
             deadline: .now + .seconds(86_400),
             now: data.now(),
-            trace: nil
+            trace: nil,
+            authorize: DataCall.nowhereElse
         )
         let layout = try await call.ensureLayout()
         do {

@@ -137,7 +137,7 @@ struct PipelineEvaluatorTests {
     ]
 
     static let refusals: [(String, Int)] = [
-        (#"[{"$foo": 1}]"#, 40324), (#"[{"$lookup": {}}]"#, 238), (#"[{"$limit": 1, "$skip": 1}]"#, 40323),
+        (#"[{"$foo": 1}]"#, 40324), (#"[{"$geoNear": {}}]"#, 238), (#"[{"$limit": 1, "$skip": 1}]"#, 40323),
         (#"[{}]"#, 40323),
         (#"[1]"#, 14), (#"[{"$limit": 0}]"#, 15958), (#"[{"$limit": "a"}]"#, 5_107_201),
         (#"[{"$skip": -1}]"#, 5_107_200),
@@ -229,7 +229,12 @@ struct PipelineEvaluatorTests {
     @Test(
         "names the stage or operator that users may not use",
         arguments: [
-            (#"[{"$facet": {"a": []}}]"#, "$facet"),
+            (#"[{"$facet": {"a": []}}]"#, "$facet"), (#"[{"$unionWith": "a"}]"#, "$unionWith"),
+            (#"[{"$lookup": {"from": "a", "pipeline": [], "as": "b"}}]"#, "$lookup"),
+            (
+                #"[{"$graphLookup": {"from": "a", "startWith": 1, "connectFromField": "a", "connectToField": "b", "as": "c"}}]"#,
+                "$graphLookup"
+            ), (#"[{"$merge": "a"}]"#, "$merge"), (#"[{"$out": "a"}]"#, "$out"),
             (#"[{"$project": {"a": {"$setIsSubset": [[], []]}}}]"#, "$setIsSubset"),
             (
                 #"[{"$group": {"_id": null, "a": {"$push": {"$not": {"$setIsSubset": [[], []]}}}}}]"#,

@@ -90,6 +90,7 @@ class PipelineStep {
             }
             return arguments.window.map { WindowStep(assign, $0, context, memory) } ?? assign
         case .documents(let expression): return DocumentsStep(next, expression, context)
+        case .lookup, .unionWith, .graphLookup, .merge, .out: return UnreadStep(next, stage.name)
         }
     }
 }
@@ -290,6 +291,24 @@ final class SampleStep: PipelineStep {
             guard try super.accept(document) else { break }
         }
         try super.finish()
+    }
+}
+
+/// A stage over another collection, in a place that reads none.
+final class UnreadStep: PipelineStep {
+    private let name: String
+
+    init(_ next: PipelineStep, _ name: String) {
+        self.name = name
+        super.init(next)
+    }
+
+    override func accept(_ document: BSONDocument) throws(ServiceError) -> Bool {
+        throw .mongo(.illegalOperation, "\(name) is not available here")
+    }
+
+    override func finish() throws(ServiceError) {
+        throw .mongo(.illegalOperation, "\(name) is not available here")
     }
 }
 

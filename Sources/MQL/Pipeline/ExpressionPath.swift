@@ -33,10 +33,13 @@ enum ExpressionPath {
         return parts
     }
 
+    /// The fields of a reference to a document, which begin with a dollar.
+    private static let referenceNames: Set<String> = ["$ref", "$id", "$db"]
+
     /// Checks one field name of a path.
     static func checkName(_ name: String) throws(ServiceError) {
         if name.isEmpty { throw .mongo(15998, "FieldPath field names may not be empty strings.") }
-        if name.utf8.first == UInt8(ascii: "$") {
+        if name.utf8.first == UInt8(ascii: "$"), !referenceNames.contains(name) {
             throw .mongo(
                 16410,
                 "FieldPath field names may not start with '$'. Consider using $getField or $setField."

@@ -17,12 +17,12 @@ public enum PipelineParser {
         _ stages: [BSONValue],
         limits: ParseLimits = .unbounded
     ) throws(ServiceError) -> Pipeline {
-        try parse(stages, inFacet: false, ParseBudget(limits))
+        try parse(stages, place: .top, ParseBudget(limits))
     }
 
     static func parse(
         _ stages: [BSONValue],
-        inFacet: Bool = false,
+        place: PipelinePlace = .top,
         _ budget: ParseBudget
     ) throws(ServiceError) -> Pipeline {
         if stages.count > maximumStages {
@@ -34,7 +34,7 @@ public enum PipelineParser {
         try budget.checkStages(stages.count)
         var parsed: [Stage] = []
         parsed.reserveCapacity(stages.count)
-        for stage in stages {
+        for (index, stage) in stages.enumerated() {
             guard case .document(let document) = stage else {
                 throw .mongo(.typeMismatch, "Each element of the 'pipeline' array must be an object")
             }
@@ -44,17 +44,19 @@ public enum PipelineParser {
                     "A pipeline stage specification object must contain exactly one field."
                 )
             }
-            let stage = try StageParser.parse(field.key, field.value, inFacet: inFacet, budget)
-            if case .documents = stage {
-                guard !inFacet, parsed.isEmpty else {
-                    throw .mongo(40602, "$documents is only valid as the first stage in a pipeline.")
+            try place.check(field.key, isFirst: parsed.isEmpty, inFacet: budget.isInFacet)
+            let parsedStage = try StageParser.parse(field.key, field.value, budget)
+            switch parsedStage {
+            case .merge, .out:
+                guard index == stages.count - 1 else {
+                    throw .mongo(
+                        40601,
+                        "\(parsedStage.name) can only be the final stage in the pipeline"
+                    )
                 }
-                throw .mongo(
-                    73,
-                    "$documents is not allowed on a collection; use it in the pipeline of $lookup or $unionWith"
-                )
+            default: break
             }
-            parsed.append(stage)
+            parsed.append(parsedStage)
         }
         return Pipeline(stages: parsed)
     }

@@ -42,6 +42,14 @@ extension RestrictedOperators {
                 if let window = arguments.window { try check(window) }
                 for assignment in arguments.assignments { try check(expression: assignment.expression) }
             case .documents(let expression): try check(expression: expression)
+            case .lookup(let arguments):
+                for variable in arguments.variables { try check(expression: variable.expression) }
+                try check(pipeline: arguments.pipeline, options: options)
+            case .unionWith(let arguments): try check(pipeline: arguments.pipeline, options: options)
+            case .graphLookup(let arguments):
+                try check(expression: arguments.start)
+                try check(filter: arguments.restriction, options: options)
+            case .merge, .out: break
             case .unset, .sort, .limit, .skip, .count, .unwind, .sample, .densify: break
             }
         }

@@ -46,6 +46,16 @@ public indirect enum Stage: Sendable {
     case fill(FillArguments)
     /// `{$documents: …}`: an array of objects that takes the place of a collection.
     case documents(AggregationExpression)
+    /// `{$lookup: …}`
+    case lookup(LookupArguments)
+    /// `{$unionWith: …}`
+    case unionWith(UnionArguments)
+    /// `{$graphLookup: …}`
+    case graphLookup(GraphLookupArguments)
+    /// `{$merge: …}`, at the end alone.
+    case merge(MergeArguments)
+    /// `{$out: …}`, at the end alone: the target holds what came in, and nothing else.
+    case out(OutputTarget)
 }
 
 extension Stage {
@@ -54,7 +64,8 @@ extension Stage {
         switch self {
         case .addFields, .unset, .project, .replaceRoot: true
         case .match, .group, .sort, .limit, .skip, .count, .unwind, .sortByCount, .sample, .bucket,
-            .bucketAuto, .facet, .redact, .setWindowFields, .densify, .fill, .documents:
+            .bucketAuto, .facet, .redact, .setWindowFields, .densify, .fill, .documents, .lookup, .unionWith,
+            .graphLookup, .merge, .out:
             false
         }
     }
@@ -83,6 +94,11 @@ extension Stage {
         case .densify: "$densify"
         case .fill: "$fill"
         case .documents: "$documents"
+        case .lookup: "$lookup"
+        case .unionWith: "$unionWith"
+        case .graphLookup: "$graphLookup"
+        case .merge: "$merge"
+        case .out: "$out"
         }
     }
 }

@@ -7,7 +7,6 @@ enum StageParser {
     static func parse(
         _ name: String,
         _ operand: BSONValue,
-        inFacet: Bool,
         _ budget: ParseBudget
     ) throws(ServiceError) -> Stage {
         switch name {
@@ -43,12 +42,16 @@ enum StageParser {
                     variables: budget.variables.union(["DESCEND", "PRUNE", "KEEP"])
                 )
             )
+        case "$lookup": return .lookup(try LookupParser.parse(operand, budget))
+        case "$unionWith": return .unionWith(try LookupParser.parseUnion(operand, budget))
+        case "$graphLookup": return .graphLookup(try GraphLookupParser.parse(operand, budget))
+        case "$merge": return .merge(try MergeParser.parse(operand, budget))
+        case "$out": return .out(try MergeParser.parseOut(operand))
         case "$setWindowFields": return .setWindowFields(try WindowParser.parse(operand, budget))
         case "$densify": return .densify(try DensifyParser.parse(operand))
         case "$fill": return .fill(try FillParser.parse(operand, budget))
         case "$documents": return .documents(try ExpressionParser.parse(operand, budget))
         case "$facet":
-            if inFacet { throw .mongo(40600, "$facet is not allowed to be used within a $facet stage") }
             return .facet(try parseFacet(operand, budget))
         default:
             if unserved.contains(name) {
@@ -60,7 +63,7 @@ enum StageParser {
 
     /// Stages that MongoDB has and tidegate refuses by name.
     static let unserved: Set<String> = [
-        "$lookup", "$unionWith", "$graphLookup", "$merge", "$out", "$geoNear", "$search", "$searchMeta",
+        "$geoNear", "$search", "$searchMeta",
         "$vectorSearch", "$rankFusion",
         "$scoreFusion", "$score", "$collStats", "$indexStats", "$planCacheStats", "$currentOp",
         "$listSessions", "$listLocalSessions", "$listSampledQueries", "$listSearchIndexes",
@@ -254,6 +257,9 @@ enum StageParser {
         guard case .document(let document) = operand, !document.isEmpty else {
             throw .mongo(40169, "the $facet specification must be a non-empty object")
         }
+        let outer = budget.isInFacet
+        budget.isInFacet = true
+        defer { budget.isInFacet = outer }
         var facets: [(name: String, pipeline: Pipeline)] = []
         for field in document {
             try ExpressionPath.checkName(field.key)
@@ -271,7 +277,7 @@ enum StageParser {
                     )
                 }
             }
-            facets.append((field.key, try PipelineParser.parse(stages, inFacet: true, budget)))
+            facets.append((field.key, try PipelineParser.parse(stages, place: .facet, budget)))
         }
         return facets
     }

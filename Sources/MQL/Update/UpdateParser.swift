@@ -77,7 +77,7 @@ public enum UpdateParser {
         return document
     }
 
-    private static func pipeline(
+    static func pipeline(
         _ stages: [BSONValue],
         _ budget: ParseBudget
     ) throws(ServiceError) -> Pipeline {
