@@ -36,7 +36,8 @@ enum ExpressionPath {
     /// Checks one field name of a path.
     static func checkName(_ name: String) throws(ServiceError) {
         if name.isEmpty { throw .mongo(15998, "FieldPath field names may not be empty strings.") }
-        if name.utf8.first == UInt8(ascii: "$") {
+        // The fields of a database reference are the only ones with a dollar.
+        if name.utf8.first == UInt8(ascii: "$"), !["$ref", "$id", "$db"].contains(name) {
             throw .mongo(
                 16410,
                 "FieldPath field names may not start with '$'. Consider using $getField or $setField."
