@@ -18,6 +18,7 @@ extension JSONSchema.Keyword {
         case .types(let types): return types.contains(value.type)
         case .values(let members):
             let sorted = value.withSortedFields
+            try meter.spend(members.count)
             return members.contains { BSONOrdering.equal($0, sorted) }
         case .allOf(let schemas):
             for schema in schemas where try !schema.accepts(value, meter) { return false }
@@ -95,6 +96,7 @@ extension JSONSchema.Keyword {
             }
             guard !patterns.isEmpty || rest != nil else { return true }
             let names = Set(properties.map { ByteText($0.name) })
+            try meter.spend(document.count * (patterns.count + 1))
             for field in document {
                 var isKnown = names.contains(ByteText(field.key))
                 for entry in patterns where try RegexMatcher.matches(entry.pattern, field.key) {

@@ -42,6 +42,7 @@ enum NumericFunctions {
         guard number.isFinite, Decimal128.compare(number.magnitude, tooLong) < 0 else {
             return Decimal128(Double.nan)
         }
+        if number.isZero { return number.isNegative ? -Decimal128(Int64(0)) : Decimal128(Int64(0)) }
         return number + Decimal128(Int64(0))
     }
 
