@@ -15,6 +15,8 @@ public struct ServerErrorCode: Sendable, Hashable {
     public static let badValue = ServerErrorCode(2)
     /// `FailedToParse`: a filter, update or stage is put together wrongly.
     public static let failedToParse = ServerErrorCode(9)
+    /// `Unauthorized`: the caller may not do what is asked.
+    public static let unauthorized = ServerErrorCode(13)
     /// `TypeMismatch`: an argument or a stored value has another type than an operator needs.
     public static let typeMismatch = ServerErrorCode(14)
     /// `Overflow`: a number, or the depth of a document, leaves what its type can hold.
@@ -53,12 +55,16 @@ public struct ServerErrorCode: Sendable, Hashable {
     public static let duplicateKey = ServerErrorCode(11000)
 
     private static let names: [Int: String] = [
-        2: "BadValue", 9: "FailedToParse", 14: "TypeMismatch", 15: "Overflow", 20: "IllegalOperation",
+        2: "BadValue", 9: "FailedToParse", 13: "Unauthorized", 14: "TypeMismatch", 15: "Overflow",
+        16: "InvalidLength", 20: "IllegalOperation",
         26: "NamespaceNotFound", 27: "IndexNotFound", 28: "PathNotViable",
         40: "ConflictingUpdateOperators", 50: "MaxTimeMSExpired", 52: "DollarPrefixedFieldName",
         53: "InvalidIdField", 54: "NotSingleValueField", 56: "EmptyFieldName", 66: "ImmutableField",
+        67: "CannotCreateIndex", 72: "InvalidOptions", 73: "InvalidNamespace", 85: "IndexOptionsConflict",
+        86: "IndexKeySpecsConflict",
         112: "WriteConflict", 115: "CommandNotSupported", 121: "DocumentValidationFailure",
-        168: "InvalidPipelineOperator", 238: "NotImplemented", 241: "ConversionFailure",
+        146: "ExceededMemoryLimit", 168: "InvalidPipelineOperator", 171: "CannotIndexParallelArrays",
+        224: "QueryFeatureNotAllowed", 238: "NotImplemented", 241: "ConversionFailure",
         292: "QueryExceededMemoryLimitNoDiskUseAllowed", 10334: "BSONObjectTooLarge",
         11000: "DuplicateKey",
     ]

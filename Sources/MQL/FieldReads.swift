@@ -42,6 +42,7 @@ public struct FieldReads: Sendable {
         case .expression(let expression):
             hasExpression = true
             add(expression)
+        case .schema: readsDocument = true
         }
     }
 

@@ -20,6 +20,7 @@ struct OperationArguments {
             throw ServiceError(
                 .missingParameter,
                 "must provide a '\(name)' field",
+                serverCode: ServerErrorCode(40414),
                 details: [name: "is required"]
             )
         }
@@ -29,14 +30,16 @@ struct OperationArguments {
     /// A document that may be absent.
     func document(_ name: String) throws(ServiceError) -> BSONDocument? {
         guard let value = value(name) else { return nil }
-        guard case .document(let document) = value else { throw Self.invalid(name, "must be an object") }
+        guard case .document(let document) = value else {
+            throw Self.invalid(name, "must be an object", .typeMismatch)
+        }
         return document
     }
 
     /// A document that must be there.
     func requiredDocument(_ name: String) throws(ServiceError) -> BSONDocument {
         guard case .document(let document) = try required(name) else {
-            throw Self.invalid(name, "must be an object")
+            throw Self.invalid(name, "must be an object", .typeMismatch)
         }
         return document
     }
@@ -44,7 +47,7 @@ struct OperationArguments {
     /// An array that must be there.
     func requiredArray(_ name: String) throws(ServiceError) -> [BSONValue] {
         guard case .array(let elements) = try required(name) else {
-            throw Self.invalid(name, "must be an array")
+            throw Self.invalid(name, "must be an array", .typeMismatch)
         }
         return elements
     }
@@ -52,7 +55,9 @@ struct OperationArguments {
     /// An array of documents; empty when absent.
     func documents(_ name: String) throws(ServiceError) -> [BSONDocument] {
         guard let value = value(name) else { return [] }
-        guard case .array(let elements) = value else { throw Self.invalid(name, "must be an array") }
+        guard case .array(let elements) = value else {
+            throw Self.invalid(name, "must be an array", .typeMismatch)
+        }
         return try Self.documents(elements, of: name)
     }
 
@@ -62,7 +67,7 @@ struct OperationArguments {
         documents.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
             guard case .document(let document) = element else {
-                throw invalid("\(name)[\(index)]", "must be an object")
+                throw invalid("\(name)[\(index)]", "must be an object", .typeMismatch)
             }
             documents.append(document)
         }
@@ -72,14 +77,16 @@ struct OperationArguments {
     /// A boolean.
     func flag(_ name: String, default absent: Bool = false) throws(ServiceError) -> Bool {
         guard let value = value(name) else { return absent }
-        guard case .bool(let flag) = value else { throw Self.invalid(name, "must be a boolean") }
+        guard case .bool(let flag) = value else {
+            throw Self.invalid(name, "must be a boolean", .typeMismatch)
+        }
         return flag
     }
 
     /// A whole number that is not negative; nil when absent.
     func count(_ name: String) throws(ServiceError) -> Int? {
         guard let value = value(name) else { return nil }
-        guard value.isNumber else { throw Self.invalid(name, "must be a number") }
+        guard value.isNumber else { throw Self.invalid(name, "must be a number", .typeMismatch) }
         if let number = value.doubleValue, number < 0 { throw Self.invalid(name, "must not be negative") }
         guard let number = value.exactInt64, let count = Int(exactly: number) else {
             throw Self.invalid(name, "must be a whole number")
@@ -90,7 +97,7 @@ struct OperationArguments {
     /// A string that must be there, neither empty nor with a NUL.
     func requiredText(_ name: String) throws(ServiceError) -> String {
         guard case .string(let text) = try required(name) else {
-            throw Self.invalid(name, "must be a string")
+            throw Self.invalid(name, "must be a string", .typeMismatch)
         }
         if text.isEmpty { throw Self.invalid(name, "must not be empty") }
         if text.utf8.contains(0) { throw Self.invalid(name, "must not contain a NUL character") }
@@ -98,8 +105,9 @@ struct OperationArguments {
     }
 
     /// The error for a member with a value that it cannot have.
-    static func invalid(_ name: String, _ fault: String) -> ServiceError {
-        ServiceError(.invalidParameter, "'\(name)' \(fault)", details: [name: fault])
+    static func invalid(_ name: String, _ fault: String, _ code: ServerErrorCode = .badValue) -> ServiceError
+    {
+        ServiceError(.invalidParameter, "'\(name)' \(fault)", serverCode: code, details: [name: fault])
     }
 }
 

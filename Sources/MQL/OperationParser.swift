@@ -108,6 +108,7 @@ public enum OperationParser {
             throw ServiceError(
                 .invalidParameter,
                 "must provide at least one element",
+                serverCode: ServerErrorCode(16),
                 details: ["documents": "must not be empty"]
             )
         }
@@ -177,6 +178,7 @@ extension OperationArguments {
         ServiceError(
             .invalidParameter,
             "the replace operation document must not contain atomic operators",
+            serverCode: .failedToParse,
             details: ["replacement": "must not contain atomic operators"]
         )
     }

@@ -88,11 +88,11 @@ final class ParseBudget {
 
     func checkPattern(_ pattern: String) throws(ServiceError) {
         let bytes = pattern.utf8.count
-        try check(bytes, limits.patternBytes, "bytes in a regular expression", "max-pattern-bytes")
+        try check(bytes, limits.patternBytes, "bytes in a regular expression", "max-pattern-bytes", 51091)
     }
 
     func checkStages(_ count: Int) throws(ServiceError) {
-        try check(count, limits.stages, "stages", "max-stages")
+        try check(count, limits.stages, "stages", "max-stages", 7_749_501)
     }
 
     func checkPaths(_ count: Int) throws(ServiceError) {
@@ -104,18 +104,26 @@ final class ParseBudget {
     }
 
     func checkSort(_ count: Int) throws(ServiceError) {
-        try check(count, limits.sortKeys, "keys", "max-sort-keys")
+        try check(count, limits.sortKeys, "keys", "max-sort-keys", 13103)
     }
 
     func checkDocuments(_ count: Int) throws(ServiceError) {
         try check(count, limits.insertedDocuments, "elements", "max-inserted-documents")
     }
 
-    private func check(_ count: Int, _ limit: Int, _ what: String, _ name: String) throws(ServiceError) {
+    /// Refuses with MongoDB's code for its own bound where it has one, and else with BadValue.
+    private func check(
+        _ count: Int,
+        _ limit: Int,
+        _ what: String,
+        _ name: String,
+        _ code: Int = 2
+    ) throws(ServiceError) {
         guard count > limit else { return }
         throw ServiceError(
             .invalidParameter,
             "'\(place)' has more than \(limit) \(what) (limit \(name))",
+            serverCode: ServerErrorCode(code),
             details: [place: "more than \(limit) \(what)", "limit": name]
         )
     }

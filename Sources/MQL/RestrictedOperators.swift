@@ -26,6 +26,7 @@ public enum RestrictedOperators {
         ServiceError(
             .invalidParameter,
             "operator '\(name)' is not available to application users",
+            serverCode: .unauthorized,
             details: ["operator": name]
         )
     }
@@ -42,6 +43,7 @@ public enum RestrictedOperators {
         case .expression(let expression):
             if !options.allowsExpr { throw refusal(of: "$expr") }
             try check(expression: expression)
+        case .schema: throw refusal(of: "$jsonSchema")
         }
     }
 

@@ -80,6 +80,7 @@ struct ConversionTests {
         ExpressionCase(#"{"$toDouble": "0e-400"}"#, "0.0"),
         ExpressionCase(#"{"$toDouble": "-infinity"}"#, #"{"$numberDouble": "-Infinity"}"#),
         ExpressionCase(#"{"$ceil": {"$numberDecimal": "1.2"}}"#, #"{"$numberDecimal": "2"}"#),
+        ExpressionCase(#"{"$ceil": {"$numberDecimal": "-0.5"}}"#, #"{"$numberDecimal": "-0"}"#),
         ExpressionCase(#"{"$floor": {"$numberDecimal": "12E+1"}}"#, #"{"$numberDecimal": "120"}"#),
         ExpressionCase(#"{"$ceil": {"$numberDecimal": "Infinity"}}"#, #"{"$numberDecimal": "NaN"}"#),
         ExpressionCase(#"{"$floor": {"$numberDecimal": "1E+40"}}"#, #"{"$numberDecimal": "NaN"}"#),

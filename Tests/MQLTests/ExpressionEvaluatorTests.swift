@@ -111,6 +111,7 @@ struct ExpressionEvaluatorTests {
         ExpressionCase(#"{"x": "$a", "y": "$missing"}"#, #"{"a": 1}"#, #"{"x": 1}"#),
         ExpressionCase(#"["$a", "$missing"]"#, #"{"a": 1}"#, "[1, null]"),
         ExpressionCase(#""$$REMOVE""#, nil),
+        ExpressionCase(#""$a.$id""#, #"{"a": {"$ref": "c", "$id": 7}}"#, "7"),
     ]
 
     static let text = [

@@ -27,6 +27,14 @@ struct UpdateTests {
             ("{_id:1,a:2147483647}", "{$inc:{a:1}}", "{_id:1,a:{$numberLong:'2147483648'}}"),
             ("{_id:1,a:{$numberLong:'1'}}", "{$inc:{a:1}}", "{_id:1,a:{$numberLong:'2'}}"),
             ("{_id:1,a:1}", "{$inc:{a:1.5}}", "{_id:1,a:2.5}"),
+            (
+                "{_id:1,a:{$numberDouble:'-0.0'}}", "{$inc:{a:{$numberDouble:'0.0'}}}",
+                "{_id:1,a:{$numberDouble:'-0.0'}}"
+            ),
+            (
+                "{_id:1,a:{$numberDecimal:'-0'}}", "{$mul:{a:{$numberInt:'-1'}}}",
+                "{_id:1,a:{$numberDecimal:'-0'}}"
+            ),
             ("{_id:1,a:1}", "{$inc:{a:{$numberDecimal:'0.1'}}}", "{_id:1,a:{$numberDecimal:'1.1'}}"),
             ("{_id:1,a:3}", "{$mul:{a:2}}", "{_id:1,a:6}"),
             ("{_id:1}", "{$mul:{a:2,b:2.5,c:{$numberLong:'3'}}}", "{_id:1,a:0,b:0.0,c:{$numberLong:'0'}}"),

@@ -15,6 +15,7 @@ enum AccumulatorState {
     case set(DistinctValues)
     case merged(OrderedFields)
     case several(LeadingValues)
+    case percentiles(Percentiles, parts: [Double], isMedian: Bool)
 
     /// The state of an empty group.
     ///
@@ -30,12 +31,24 @@ enum AccumulatorState {
         case .push, .concatArrays: self = .list([])
         case .addToSet, .setUnion: self = .set(DistinctValues())
         case .mergeObjects: self = .merged(OrderedFields())
+        case .median, .percentile:
+            self = .percentiles(
+                Percentiles(),
+                parts: accumulator.percentiles,
+                isMedian: accumulator.kind == .median
+            )
         case .firstN, .lastN, .minimumN, .maximumN, .top, .topN, .bottom, .bottomN:
             var count = 1
             if let limit = accumulator.limit {
                 // `n` sees the fields of the group's id, nothing of its documents.
                 let value = try limit.evaluate(group.document ?? BSONDocument(), context)
-                count = try OperatorEvaluator.groupCount(value, accumulator.kind.rawValue)
+                guard let number = NumericValue(value)?.exactInt64, number > 0 else {
+                    throw .mongo(
+                        7_548_606,
+                        "parameter 'n' must be a positive integer in \(known: accumulator.kind.rawValue)"
+                    )
+                }
+                count = Int(number)
             }
             self = .several(LeadingValues(accumulator, count: count))
         }
@@ -96,6 +109,10 @@ enum AccumulatorState {
             }
             try memory.add(object)
             for field in object { fields.set(field.key, field.value) }
+        case .percentiles(var numbers, let parts, let isMedian):
+            self = .count(0)
+            defer { self = .percentiles(numbers, parts: parts, isMedian: isMedian) }
+            if numbers.add(value) { try memory.add(8) }
         case .several(var values):
             self = .count(0)
             defer { self = .several(values) }
@@ -115,6 +132,7 @@ enum AccumulatorState {
         case .set(let set): .array(set.values)
         case .merged(let fields): .document(fields.document)
         case .several(let values): values.result
+        case .percentiles(let numbers, let parts, let isMedian): numbers.result(at: parts, isMedian: isMedian)
         }
     }
 

@@ -10,6 +10,8 @@ public struct EvaluationContext: Sendable {
     public let random: RandomSource
     /// `$$CURRENT` where it is not the root: inside `$redact` and a `$let` that rebinds it.
     var current: BSONValue?
+    /// Whether this is inside `$group`, which MongoDB runs in another engine with other codes for some errors.
+    private(set) var isGrouping = false
     /// Variables in scope, the innermost last; a nil value is a missing one.
     private var variables: [(name: String, value: BSONValue?)] = []
 
@@ -23,6 +25,13 @@ public struct EvaluationContext: Sendable {
         self.now = now
         self.meter = meter
         random = RandomSource(seed: seed ?? UInt64(bitPattern: now))
+    }
+
+    /// The same context inside `$group`.
+    var grouping: EvaluationContext {
+        var copy = self
+        copy.isGrouping = true
+        return copy
     }
 
     /// The same context with one more variable, which hides an older one of that name.

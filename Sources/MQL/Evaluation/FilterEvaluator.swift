@@ -67,6 +67,7 @@ struct FilterEvaluator {
             return try holds(test, .field(document, path), &indexes)
         case .expression(let expression):
             return try expression.evaluate(document, context)?.isTruthy ?? false
+        case .schema(let schema): return try schema.accepts(.document(document), context.meter)
         }
     }
 

@@ -15,7 +15,7 @@ struct Groups {
         _ memory: MemoryBound
     ) {
         self.fields = fields
-        self.context = context
+        self.context = context.grouping
         self.memory = memory
     }
 
@@ -69,7 +69,7 @@ final class GroupStep: PipelineStep {
         _ memory: MemoryBound
     ) {
         id = arguments.id
-        self.context = context
+        self.context = context.grouping
         groups = Groups(arguments.fields, context, memory)
         super.init(next)
     }

@@ -63,7 +63,8 @@ struct NumericSum {
         var total = decimals ?? Decimal128(Int64(0))
         if hasDouble { total = total + Decimal128(high) + Decimal128(low) }
         if let whole = Int64(exactly: integers) {
-            if whole != 0 { total = total + Decimal128(whole) }
+            // A zero too: 0E+6111 plus 0 is 0.
+            total = total + Decimal128(whole)
         } else {
             total = total + (Decimal128(integers.description) ?? Decimal128(Double(integers)))
         }

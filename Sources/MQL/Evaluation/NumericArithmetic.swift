@@ -101,8 +101,10 @@ enum NumericArithmetic {
 
     /// Always a double, or a decimal.
     ///
-    /// - Throws: ``ServiceError`` with server code 2 for a zero divisor, 14 for other types.
-    static func divide(_ left: BSONValue?, _ right: BSONValue?) throws(ServiceError) -> BSONValue {
+    /// - Throws: ``ServiceError`` with server code `zero` for a zero divisor, 14 for other types.
+    static func divide(_ left: BSONValue?, _ right: BSONValue?, zero: Int = 2) throws(ServiceError)
+        -> BSONValue
+    {
         guard let left, let right, !left.isNullish, !right.isNullish else { return .null }
         guard let a = NumericValue(left), let b = NumericValue(right) else {
             throw .mongo(
@@ -110,15 +112,18 @@ enum NumericArithmetic {
                 "$divide only supports numeric types, not \(known: TypeName.of(left)) and \(known: TypeName.of(right))"
             )
         }
-        if b.isZero { throw .mongo(.badValue, "can't $divide by zero") }
+        if b.isZero { throw .mongo(zero, "can't $divide by zero") }
         if a.isDecimal || b.isDecimal { return .decimal128(a.decimalValue / b.decimalValue) }
         return .double(a.doubleValue / b.doubleValue)
     }
 
     /// The remainder, with the sign of the dividend.
     ///
-    /// - Throws: ``ServiceError`` with server code 16610 for a zero divisor, 16611 for other types.
-    static func remainder(_ left: BSONValue?, _ right: BSONValue?) throws(ServiceError) -> BSONValue {
+    /// - Throws: ``ServiceError`` with server code `zero`, or else 16610 or 5733415, for a zero divisor; 16611 for
+    ///   other types.
+    static func remainder(_ left: BSONValue?, _ right: BSONValue?, zero: Int? = nil) throws(ServiceError)
+        -> BSONValue
+    {
         guard let left, let right, !left.isNullish, !right.isNullish else { return .null }
         guard let a = NumericValue(left), let b = NumericValue(right) else {
             throw .mongo(
@@ -127,7 +132,7 @@ enum NumericArithmetic {
             )
         }
         if b.isZero {
-            throw .mongo(a.isDecimal || b.isDecimal ? 5_733_415 : 16610, "can't $mod by zero")
+            throw .mongo(zero ?? (a.isDecimal || b.isDecimal ? 5_733_415 : 16610), "can't $mod by zero")
         }
         if let dividend = a.integer, let divisor = b.integer {
             return integer(dividend.remainderReportingOverflow(dividingBy: divisor).partialValue, a, b).value

@@ -98,6 +98,24 @@ enum NumericValue {
         }
     }
 
+    var isInfinite: Bool {
+        switch self {
+        case .int, .long: false
+        case .double(let number): number.isInfinite
+        case .decimal(let number): number.isInfinite
+        }
+    }
+
+    /// Whether it is less than zero; not so for NaN and negative zero.
+    var isBelowZero: Bool {
+        switch self {
+        case .int(let number): number < 0
+        case .long(let number): number < 0
+        case .double(let number): number < 0
+        case .decimal(let number): number.isNegative && !number.isZero && !number.isNaN
+        }
+    }
+
     var isZero: Bool {
         switch self {
         case .int(let number): number == 0

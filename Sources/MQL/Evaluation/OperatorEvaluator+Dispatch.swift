@@ -32,6 +32,7 @@ extension OperatorEvaluator {
         case .sum, .average, .minimum, .maximum, .standardDeviationPopulation,
             .standardDeviationSample:
             return aggregate(op, values)
+        case .median, .percentile: return percentiles(op, values)
         case .and, .or, .not, .condition, .ifNull, .random, .trim, .trimStart, .trimEnd, .replaceOne,
             .replaceAll, .regexMatch, .regexFind, .regexFindAll, .firstN, .lastN, .minimumN, .maximumN,
             .zip, .sortArray, .getField, .setField, .unsetField, .year, .month, .dayOfMonth, .dayOfWeek,

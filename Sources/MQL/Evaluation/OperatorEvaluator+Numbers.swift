@@ -8,8 +8,18 @@ extension OperatorEvaluator {
         case .add: return try NumericArithmetic.add(values)
         case .subtract: return try NumericArithmetic.subtract(values[0], values[1])
         case .multiply: return try NumericArithmetic.multiply(values)
-        case .divide: return try NumericArithmetic.divide(values[0], values[1])
-        case .modulo: return try NumericArithmetic.remainder(values[0], values[1])
+        case .divide:
+            return try NumericArithmetic.divide(
+                values[0],
+                values[1],
+                zero: context.isGrouping ? 4_848_401 : 2
+            )
+        case .modulo:
+            return try NumericArithmetic.remainder(
+                values[0],
+                values[1],
+                zero: context.isGrouping ? 4_848_403 : nil
+            )
         case .bitAnd, .bitOr, .bitXor: return try NumericFunctions.bitwise(op, values)
         default: break
         }
@@ -61,6 +71,18 @@ extension OperatorEvaluator {
         case .lessOrEqual: .bool(order <= 0)
         default: .int32(Int32(order))
         }
+    }
+
+    /// `$median` and `$percentile`: the input, a number or an array of them, and after it the parts.
+    func percentiles(_ op: ExpressionOperator, _ values: [BSONValue?]) -> BSONValue {
+        var numbers = Percentiles()
+        if case .array(let elements)? = values[0] {
+            for element in elements { _ = numbers.add(element) }
+        } else {
+            _ = numbers.add(values[0])
+        }
+        let parts = values.dropFirst().compactMap { NumericValue($0)?.doubleValue }
+        return numbers.result(at: parts, isMedian: op == .median)
     }
 
     /// `$sum`, `$avg`, `$min`, `$max` and deviations over operands, or over the one array given.

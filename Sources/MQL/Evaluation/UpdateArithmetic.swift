@@ -41,10 +41,15 @@ enum UpdateArithmetic {
             }
             return .int64(result)
         }
-        if one.isDecimal || other.isDecimal {
-            return .decimal128(decimals(one.decimalValue, other.decimalValue))
+        // A zero that stays zero stays as it is: -0.0 plus 0.0 changes nothing.
+        if case .decimal(let old) = one {
+            let result = decimals(old, other.decimalValue)
+            return old.isZero && result.isZero ? left : .decimal128(result)
         }
-        return .double(doubles(one.doubleValue, other.doubleValue))
+        if other.isDecimal { return .decimal128(decimals(one.decimalValue, other.decimalValue)) }
+        let result = doubles(one.doubleValue, other.doubleValue)
+        if case .double(let old) = one, old == 0, result == 0 { return left }
+        return .double(result)
     }
 
     /// nil when the value is neither an int nor a long.

@@ -45,6 +45,8 @@ extension WindowPartition {
                 try state.add(documents[end], accumulator, context, &memory)
                 end += 1
             }
+            // Percentiles sort all numbers anew.
+            if result == nil, !accumulator.percentiles.isEmpty { try context.meter.spend(end) }
             let value = result ?? state.result
             result = value
             values.append(value)

@@ -16,6 +16,8 @@ public indirect enum Filter: Sendable, Hashable {
     case field(FieldPath, FieldTest)
     /// `{$expr: …}`
     case expression(AggregationExpression)
+    /// `{$jsonSchema: …}`, of the whole document.
+    case schema(JSONSchema)
 }
 
 /// One test on a path: it holds if any candidate satisfies it.

@@ -42,9 +42,13 @@ struct FilterParsing {
     /// How deep a filter may nest; the readers of `BSON` bound documents likewise.
     static let maximumDepth = 100
     /// Operators of the top level that exist in MongoDB and are not served.
-    private static let unservedTopLevel: Set<String> = ["$where", "$text", "$jsonSchema", "$sampleRate"]
+    private static let unservedTopLevel: Set<String> = ["$where", "$text", "$sampleRate"]
 
     var allowsRestricted = true
+    /// Whether this is the filter of a query, not of `$pull`, `arrayFilters` or a projection.
+    var isQuery = true
+    /// Whether this is inside `$elemMatch`.
+    var isInsideElement = false
     let budget: ParseBudget
     private(set) var depth = 0
 
@@ -96,8 +100,15 @@ struct FilterParsing {
         case "$nor": return .nor(try branches(name, value))
         case "$comment": return nil
         case "$expr":
+            if isInsideElement {
+                throw .mongo(.badValue, "$expr can only be applied to the top-level document")
+            }
             try budget.addConditions()
             return .expression(try ExpressionParser.parse(value, budget))
+        case "$jsonSchema":
+            if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
+            if !isQuery { throw .mongo(224, "$jsonSchema is not allowed in this context") }
+            return .schema(try JSONSchemaParser.parse(value, budget))
         case _ where Self.unservedTopLevel.contains(name):
             if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
             throw .mongo(.badValue, "\(name) is not allowed in this context")

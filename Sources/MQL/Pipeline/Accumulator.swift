@@ -26,6 +26,8 @@ public struct Accumulator: Sendable {
         case topN = "$topN"
         case bottom = "$bottom"
         case bottomN = "$bottomN"
+        case median = "$median"
+        case percentile = "$percentile"
     }
 
     /// What is done with the values of a group.
@@ -36,17 +38,21 @@ public struct Accumulator: Sendable {
     public let limit: AggregationExpression?
     /// `sortBy` of `$top`, `$bottom` and their `N` forms.
     public let sort: Sort?
+    /// The parts from 0 to 1 that `$percentile` asks for; one half for `$median`.
+    public let percentiles: [Double]
 
     /// Made of its parts.
     public init(
         kind: Kind,
         operand: AggregationExpression,
         limit: AggregationExpression? = nil,
-        sort: Sort? = nil
+        sort: Sort? = nil,
+        percentiles: [Double] = []
     ) {
         self.kind = kind
         self.operand = operand
         self.limit = limit
         self.sort = sort
+        self.percentiles = percentiles
     }
 }

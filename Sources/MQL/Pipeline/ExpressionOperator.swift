@@ -167,6 +167,8 @@ public enum ExpressionOperator: String, Sendable, Hashable, CaseIterable {
     case maximum = "$max"
     case standardDeviationPopulation = "$stdDevPop"
     case standardDeviationSample = "$stdDevSamp"
+    case median = "$median"
+    case percentile = "$percentile"
 
     case random = "$rand"
 }

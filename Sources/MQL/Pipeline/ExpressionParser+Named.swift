@@ -105,7 +105,7 @@ extension ExpressionParser {
             guard case .document(let document) = operand, document.isEmpty else {
                 switch operand {
                 case .array([]): return .call(op, [])
-                case .document: throw .mongo(3_040_501, "$rand does not currently accept arguments")
+                case .document, .array: throw .mongo(3_040_501, "$rand does not currently accept arguments")
                 default: throw .mongo(10065, "invalid parameter: expected an object ($rand)")
                 }
             }
@@ -115,6 +115,12 @@ extension ExpressionParser {
         case .sortArray: return try parseSortArray(operand, scope)
         case .zip: return try parseZip(operand, scope)
         case .dateFromParts: return try parseDateFromParts(operand, scope)
+        case .median, .percentile:
+            let parsed = try PercentileOperand(op.rawValue, operand)
+            let parts = parsed.parts.map { AggregationExpression.literal(.double($0)) }
+            return .call(op, try [parse(parsed.input, scope)] + parts)
+        // Its operand is no list of one: an array is an array.
+        case .sigmoid: return .call(op, [try parse(operand, scope)])
         default:
             throw .mongo(.invalidPipelineOperator, "Unrecognized expression '\(op.rawValue)'")
         }

@@ -84,8 +84,11 @@ enum GroupParser {
             throw .mongo(40234, "The field '\(name)' must be an accumulator object")
         }
         guard let kind = Accumulator.Kind(rawValue: field.key) else {
-            if ["$median", "$percentile", "$accumulator", "$function"].contains(field.key) {
+            if ["$accumulator", "$function"].contains(field.key) {
                 throw .mongo(238, "The group operator '\(field.key)' is not supported by tidegate")
+            }
+            if case .array = field.value, ExpressionOperator(rawValue: field.key) != nil {
+                throw .mongo(40237, "The \(field.key) accumulator is a unary operator")
             }
             throw .mongo(15952, "unknown group operator '\(field.key)'")
         }
@@ -109,6 +112,13 @@ enum GroupParser {
             return try parseN(kind, operand, budget, names: ["n", "input"])
         case .topN, .bottomN: return try parseN(kind, operand, budget, names: ["n", "sortBy", "output"])
         case .top, .bottom: return try parseN(kind, operand, budget, names: ["sortBy", "output"])
+        case .median, .percentile:
+            let parsed = try PercentileOperand(kind.rawValue, operand)
+            return Accumulator(
+                kind: kind,
+                operand: try ExpressionParser.parse(parsed.input, budget),
+                percentiles: parsed.parts
+            )
         case .sum, .average, .minimum, .maximum, .first, .last, .push, .addToSet, .mergeObjects,
             .standardDeviationPopulation, .standardDeviationSample, .concatArrays, .setUnion:
             if case .array = operand {

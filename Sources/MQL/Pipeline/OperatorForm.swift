@@ -42,7 +42,7 @@ extension ExpressionOperator {
             .elementAt, .inside, .setDifference, .setIsSubset:
             .exactly(2)
         case .absolute, .ceiling, .floor, .squareRoot, .exponential, .naturalLogarithm,
-            .decimalLogarithm, .sigmoid, .bitNot, .sine, .cosine, .tangent, .arcSine, .arcCosine,
+            .decimalLogarithm, .bitNot, .sine, .cosine, .tangent, .arcSine, .arcCosine,
             .arcTangent, .hyperbolicSine, .hyperbolicCosine, .hyperbolicTangent,
             .inverseHyperbolicSine, .inverseHyperbolicCosine, .inverseHyperbolicTangent,
             .degreesToRadians, .radiansToDegrees, .not, .toLower, .toUpper, .lengthBytes,
@@ -56,7 +56,7 @@ extension ExpressionOperator {
         case .slice, .range: .between(2, 3)
         case .indexOfBytes, .indexOfCodePoints, .indexOfArray: .between(2, 4)
         case .condition, .ifNull, .setEquals, .getField, .setField, .unsetField, .sortArray, .zip,
-            .random:
+            .random, .median, .percentile, .sigmoid:
             .special
         case .trim, .trimStart, .trimEnd:
             .named(
@@ -174,8 +174,8 @@ extension ExpressionOperator {
 
     /// Operators that MongoDB has and tidegate refuses by name.
     static let unserved: Set<String> = [
-        "$function", "$accumulator", "$meta", "$sampleRate", "$toHashedIndexKey", "$median",
-        "$percentile", "$createObjectId", "$encStrContains", "$encStrEndsWith",
+        "$function", "$accumulator", "$meta", "$sampleRate", "$toHashedIndexKey", "$createObjectId",
+        "$encStrContains", "$encStrEndsWith",
         "$encStrNormalizedEq", "$encStrStartsWith", "$similarityCosine", "$similarityDotProduct",
         "$similarityEuclidean", "$serializeEJSON", "$deserializeEJSON", "$hash", "$hexHash",
         "$subtype", "$currentDate", "$toObject", "$toArray", "$rank", "$denseRank",

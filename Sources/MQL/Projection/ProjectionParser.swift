@@ -190,7 +190,7 @@ struct ProjectionBuilder {
         }
         try register(path)
         hasElementMatch = true
-        let parser = FieldTestParser(parsing: FilterParsing(budget: budget), path: path)
+        let parser = FieldTestParser(parsing: FilterParsing(isQuery: false, budget: budget), path: path)
         items.append(.elementMatch(path, try parser.elementMatch(.document(condition))))
     }
 

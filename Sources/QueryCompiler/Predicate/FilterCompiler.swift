@@ -34,7 +34,7 @@ struct FilterCompiler {
         case .or(let filters): return .any(filters.map(compile), on: document)
         case .nor(let filters): return .all(filters.map { compile($0).negated(on: document) })
         case .field(let path, let test): return compile(path, test)
-        case .expression: return .unknown
+        case .expression, .schema: return .unknown
         }
     }
 
