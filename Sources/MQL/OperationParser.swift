@@ -48,8 +48,8 @@ public enum OperationParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> DataAction {
         switch name {
-        case "findOne": return .findOne(try find(arguments, budget, isOne: true))
-        case "find": return .find(try find(arguments, budget, isOne: false))
+        case "findOne": return try explained(.findOne(try find(arguments, budget, isOne: true)), arguments)
+        case "find": return try explained(.find(try find(arguments, budget, isOne: false)), arguments)
         case "insertOne":
             let document = try arguments.requiredDocument("document")
             try DocumentLimits.check(document)
@@ -67,7 +67,8 @@ public enum OperationParser {
         case "aggregate":
             budget.place = "pipeline"
             let stages = try OperationArguments.documents(arguments.requiredArray("pipeline"), of: "pipeline")
-            return .aggregate(try PipelineParser.parse(stages.map { .document($0) }, budget))
+            let pipeline = try PipelineParser.parse(stages.map { .document($0) }, budget)
+            return try explained(.aggregate(pipeline), arguments)
         default: return try addedAction(name, arguments, budget)
         }
     }

@@ -18,6 +18,11 @@ extension Condition {
 }
 
 extension QueryCompiler {
+    /// How much SQL decides of a filter, the rules aside.
+    public func grade(_ filter: Filter) -> PushdownGrade {
+        filters.compile(filter).grade
+    }
+
     /// How much SQL decides of what a write matches.
     public func writeGrade(_ filter: Filter) -> PushdownGrade {
         writeCondition(filter).grade

@@ -84,6 +84,13 @@ struct DataAuthorizer: Sendable {
                     throw error.placed(at: "operations[\(index)]")
                 }
             }
+        case .explain:
+            // A plan tells of indexes and of numbers of documents.
+            throw ServiceError(
+                .invalidParameter,
+                "'explain' is only available to a system user",
+                details: ["explain": "is only available to a system user"]
+            )
         case .insertOne, .insertMany, .estimatedCount: break
         }
     }

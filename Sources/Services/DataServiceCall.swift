@@ -46,6 +46,7 @@ struct DataCall: Sendable {
         case .estimatedCount: .counted(try await estimatedCount())
         case .distinct(let arguments): .values(try await distinct(arguments))
         case .findAndModify(let arguments): .document(try await findAndModify(arguments))
+        case .explain(let arguments): .document(ResultDocuments([try await explain(arguments)]))
         case .bulkWrite(let arguments):
             .bulkWritten(
                 try await LongComputation.run { () async throws(ServiceError) in

@@ -10,7 +10,8 @@ struct Tidegate: AsyncParsableCommand {
         version: Telemetry.version,
         subcommands: [
             DevCommand.self, ServeCommand.self, MigrateCommand.self, CheckCommand.self, ImportCommand.self,
-            ExportCommand.self, ImportDocumentsCommand.self, LogsCommand.self, BuildIndexesCommand.self,
+            ExportCommand.self, ImportDocumentsCommand.self, LogsCommand.self, ExplainCommand.self,
+            BuildIndexesCommand.self,
         ]
     )
 }

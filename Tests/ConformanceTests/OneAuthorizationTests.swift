@@ -232,7 +232,8 @@ struct OneAuthorizationTests {
             (
                 "plan: .system",
                 // Custom user data is looked up as the system, by the caller's id, before there is a caller.
-                ["Services/DataService+CustomUserData.swift"]
+                // An explanation on the terminal is for whoever has the database.
+                ["Services/DataService+CustomUserData.swift", "Services/DataServiceExplain.swift"]
             ),
             // Documents are imported by whoever has the database.
             ("prepared: .system", ["Services/DocumentImport.swift"]),
