@@ -116,6 +116,16 @@ struct ErrorCodeTests {
         #expect(error?.serverCode?.number == code)
     }
 
+    @Test("$bucketAuto has those of expressions")
+    func bucketAuto() {
+        let stage =
+            #"[{"$bucketAuto": {"groupBy": "$a", "buckets": 1, "output": {"r": {"$sum": {"$divide": [1, "$zero"]}}}}}]"#
+        let error = #expect(throws: ServiceError.self) {
+            try PipelineCase(stage, #"[{"zero": 0}]"#, "").run()
+        }
+        #expect(error?.serverCode?.number == 2)
+    }
+
     @Test("operators kept from users are refused as unauthorized")
     func restricted() {
         let error = RestrictedOperators.refusal(of: "$where")

@@ -10,7 +10,8 @@ public struct EvaluationContext: Sendable {
     public let random: RandomSource
     /// `$$CURRENT` where it is not the root: inside `$redact` and a `$let` that rebinds it.
     var current: BSONValue?
-    /// Whether this is inside `$group`, which MongoDB runs in another engine with other codes for some errors.
+    /// Whether this is inside `$group` or `$bucket`, which MongoDB runs in another engine with other codes for some
+    /// errors; `$bucketAuto` is not among them.
     private(set) var isGrouping = false
     /// Variables in scope, the innermost last; a nil value is a missing one.
     private var variables: [(name: String, value: BSONValue?)] = []

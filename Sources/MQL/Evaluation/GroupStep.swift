@@ -15,7 +15,7 @@ struct Groups {
         _ memory: MemoryBound
     ) {
         self.fields = fields
-        self.context = context.grouping
+        self.context = context
         self.memory = memory
     }
 
@@ -70,7 +70,7 @@ final class GroupStep: PipelineStep {
     ) {
         id = arguments.id
         self.context = context.grouping
-        groups = Groups(arguments.fields, context, memory)
+        groups = Groups(arguments.fields, context.grouping, memory)
         super.init(next)
     }
 
@@ -101,7 +101,7 @@ final class BucketStep: PipelineStep {
     ) {
         self.arguments = arguments
         self.context = context
-        groups = Groups(arguments.fields, context, memory)
+        groups = Groups(arguments.fields, context.grouping, memory)
         super.init(next)
     }
 
