@@ -35,7 +35,11 @@ enum AccumulatorState {
             if let limit = accumulator.limit {
                 // `n` sees the fields of the group's id, nothing of its documents.
                 let value = try limit.evaluate(group.document ?? BSONDocument(), context)
-                count = try OperatorEvaluator.groupCount(value, accumulator.kind.rawValue)
+                do {
+                    count = try OperatorEvaluator.groupCount(value, accumulator.kind.rawValue)
+                } catch {
+                    throw .mongo(7_548_606, error.sentence)
+                }
             }
             self = .several(LeadingValues(accumulator, count: count))
         }

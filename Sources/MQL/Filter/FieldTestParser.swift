@@ -147,7 +147,8 @@ struct FieldTestParser {
         guard case .document(let document) = value else {
             throw .mongo(.badValue, "$elemMatch needs an Object")
         }
-        let inner = try parsing.deeper()
+        var inner = try parsing.deeper()
+        inner.isInElement = true
         if document.isOperatorDocument, let key = document.firstKey, !Self.isLogical(key) {
             return .value(try FieldTestParser(parsing: inner, path: path).tests(document))
         }

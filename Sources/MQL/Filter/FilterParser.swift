@@ -47,6 +47,8 @@ struct FilterParsing {
     var allowsRestricted = true
     let budget: ParseBudget
     private(set) var depth = 0
+    /// Whether it parses what elements of an array must satisfy.
+    var isInElement = false
 
     /// The parser for what lies inside.
     func deeper() throws(ServiceError) -> FilterParsing {
@@ -96,6 +98,9 @@ struct FilterParsing {
         case "$nor": return .nor(try branches(name, value))
         case "$comment": return nil
         case "$expr":
+            guard !isInElement else {
+                throw .mongo(.badValue, "$expr can only be applied to the top-level document")
+            }
             try budget.addConditions()
             return .expression(try ExpressionParser.parse(value, budget))
         case _ where Self.unservedTopLevel.contains(name):

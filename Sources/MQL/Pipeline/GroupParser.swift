@@ -87,6 +87,9 @@ enum GroupParser {
             if ["$median", "$percentile", "$accumulator", "$function"].contains(field.key) {
                 throw .mongo(238, "The group operator '\(field.key)' is not supported by tidegate")
             }
+            if case .array = field.value, ExpressionOperator(rawValue: field.key) != nil {
+                throw .mongo(40237, "The \(field.key) accumulator is a unary operator")
+            }
             throw .mongo(15952, "unknown group operator '\(field.key)'")
         }
         return try parse(kind, field.value, budget)
