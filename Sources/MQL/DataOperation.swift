@@ -6,11 +6,14 @@ public struct DataOperation: Sendable {
     public let namespace: Namespace
     /// What is to happen there, with its arguments.
     public let action: DataAction
+    /// What holds for the whole of it.
+    public let options: OperationOptions
 
     /// Made of its parts.
-    public init(namespace: Namespace, action: DataAction) {
+    public init(namespace: Namespace, action: DataAction, options: OperationOptions = .none) {
         self.namespace = namespace
         self.action = action
+        self.options = options
     }
 }
 

@@ -38,8 +38,10 @@ public enum OperationParser {
         }
         let arguments = OperationArguments(body: body)
         let namespace = try NamespaceParser.namespace(arguments)
-        let action = try dataAction(action, arguments, ParseBudget(limits))
-        return DataOperation(namespace: namespace, action: action)
+        let budget = ParseBudget(limits)
+        let options = try OptionParser.parse(arguments, budget)
+        let action = try dataAction(action, arguments, budget)
+        return DataOperation(namespace: namespace, action: action, options: options)
     }
 
     private static func dataAction(
@@ -85,6 +87,12 @@ public enum OperationParser {
         if let projection = try arguments.document("projection") {
             budget.place = "projection"
             find.projection = try ProjectionParser.parse(projection, inPipeline: false, budget)
+            if find.projection?.isPositional == true, FieldReads(find.filter).hasExpression {
+                throw .mongo(
+                    224,
+                    "positional operator '.$' couldn't be used with a filter that has an $expr"
+                )
+            }
         }
         if let sort = try arguments.document("sort"), !sort.isEmpty {
             budget.place = "sort"

@@ -97,15 +97,32 @@ public final class DataService: Sendable {
         authorize: @escaping @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan = DataCall
             .nowhereElse
     ) async throws(ServiceError) -> DataResult {
-        let call = DataCall(
+        if operation.options.hasCollation {
+            throw .mongo(238, "'collation' is not supported by tidegate")
+        }
+        let limit = operation.options.timeLimit.map { ContinuousClock.now + .milliseconds($0) }
+        var call = DataCall(
             service: self,
             namespace: operation.namespace,
             prepared: plan,
-            deadline: deadline,
+            deadline: limit.map { min($0, deadline) } ?? deadline,
             now: now(),
             trace: trace,
             authorize: authorize
         )
+        do {
+            call.variables = try operation.options.values(call.evaluation())
+            return try await perform(operation, call)
+        } catch {
+            // What a caller's own limit ends is MongoDB's error, not that of the gateway's limit.
+            guard let limit, limit < deadline, error.code == .executionTimeLimitExceeded else { throw error }
+            throw .mongo(.maxTimeMSExpired, "operation exceeded time limit")
+        }
+    }
+
+    private func perform(_ operation: DataOperation, _ call: DataCall) async throws(ServiceError)
+        -> DataResult
+    {
         do {
             return try await call.execute(operation.action)
         } catch {

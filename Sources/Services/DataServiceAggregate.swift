@@ -18,13 +18,6 @@ extension DataCall {
         if pipeline.isForeign {
             return try await LongComputation.run { () async throws(ServiceError) in
                 let documents = try await documents(of: pipeline, evaluation())
-                for document in documents
-                where DocumentLimits.size(of: document) > DocumentLimits.maximumBytes {
-                    throw .mongo(
-                        .bsonObjectTooLarge,
-                        "BSONObj size is invalid. Size must be between 0 and \(DocumentLimits.maximumBytes)"
-                    )
-                }
                 return try bounded(documents)
             }
         }
@@ -117,6 +110,12 @@ extension DataCall {
 
     private func bounded(_ documents: [BSONDocument]) throws(ServiceError) -> ResultDocuments {
         try service.limits.check(documents: documents.count)
+        for document in documents where DocumentLimits.size(of: document) > DocumentLimits.maximumBytes {
+            throw .mongo(
+                .bsonObjectTooLarge,
+                "BSONObj size is invalid. Size must be between 0 and \(DocumentLimits.maximumBytes)"
+            )
+        }
         return ResultDocuments(documents)
     }
 

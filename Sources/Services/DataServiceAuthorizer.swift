@@ -33,6 +33,7 @@ struct DataAuthorizer: Sendable {
                 "no rule exists for namespace '\(known: namespace.name)'"
             )
         }
+        try RestrictedOperators.check(options: operation.options)
         try Self.checkOperators(operation.action)
         if let plan = context.app.plans.plan(for: profile, in: namespace) { return plan }
         let plan = PreparedPlan(

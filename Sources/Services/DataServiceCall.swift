@@ -21,6 +21,9 @@ struct DataCall: Sendable {
     /// What the same caller may do elsewhere; asked for every other collection that a pipeline reads or writes.
     let authorize: @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan
 
+    /// The values of the operation's `let`.
+    var variables: [(name: String, value: BSONValue?)] = []
+
     func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
         switch action {
         case .find(let arguments): .documents(try await find(arguments))
@@ -87,13 +90,15 @@ struct DataCall: Sendable {
     /// What evaluations in memory know; they end at the deadline.
     func evaluation() -> EvaluationContext {
         let deadline = deadline
-        return EvaluationContext(
+        var context = EvaluationContext(
             now: now,
             meter: EvaluationMeter(
                 limit: service.limits.evaluationSteps,
                 shouldStop: { ContinuousClock.now > deadline || Task.isCancelled }
             )
         )
+        for variable in variables { context = context.binding(variable.name, to: variable.value) }
+        return context
     }
 
     var plan: AccessPlan { prepared.plan }

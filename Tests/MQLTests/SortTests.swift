@@ -55,16 +55,29 @@ struct SortTests {
         arguments: [
             ("{a:'asc'}", 15974, "Illegal key in $sort specification: a: \"asc\""),
             ("{a:2}", 15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)"),
-            ("{a:0}", 15975, "$sort"), ("{a:{b:1}}", 15974, "Illegal key"),
+            ("{a:0}", 15975, "$sort"), ("{a:{b:1}}", 17312, "$meta is the only"),
             ("{a:true}", 15974, "Illegal key"), ("{'':1}", 40352, "FieldPath"),
             ("{'a.':1}", 40353, "FieldPath"), ("{'a..b':1}", 15998, "FieldPath"),
-            ("{$a:1}", 16410, "FieldPath"), ("{a:{$meta:'textScore'}}", 2, "$meta"),
+            ("{$a:1}", 16410, "FieldPath"), ("{a:{$meta:'textScore'}}", 40218, "query requires"),
+            ("{a:{$meta:'randVal'}}", 2, "$meta"), ("{a:{$meta:'x'}}", 31138, "Illegal $meta"),
+            ("{a:{$meta:'textScore',b:1}}", 9, "Cannot have"), ("{a:2.5}", 15975, "$sort"),
         ]
     )
     func refusals(text: String, code: Int, message: String) throws {
         let error = #expect(throws: ServiceError.self) { try SortParser.parse(MQLText.document(text.json)) }
         #expect(error?.serverCode?.number == code)
         #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("cuts doubles off and rounds decimals to a direction")
+    func directions() throws {
+        for (direction, ascending) in [
+            ("1.9", true), ("-1.5", false), ("{$numberDecimal:'0.51'}", true),
+            ("{$numberDecimal:'-1.49'}", false),
+        ] {
+            let sort = try SortParser.parse(MQLText.document("{a:\(direction)}".json))
+            #expect(sort.keys.first?.ascending == ascending, "\(direction)")
+        }
     }
 
     @Test("takes 32 keys and no more")

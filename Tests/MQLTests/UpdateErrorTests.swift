@@ -108,6 +108,10 @@ struct UpdateErrorTests {
                 "{_id:1,a:1,c:[1]}", "{$rename:{a:'c.x'}}", 2,
                 "The destination field cannot be an array element"
             ),
+            ("{_id:1,a:1}", "{$rename:{a:'_id'}}", 66, "Performing an update on the path '_id'"),
+            ("{_id:1,a:1}", "{$rename:{'a.b':'c'}}", 28, "cannot use the part (b) of (a.b)"),
+            ("{_id:1,a:'x'}", "{$pop:{'a.b':1}}", 28, "Cannot create field 'b'"),
+            ("{_id:1,a:[{b:[1]}]}", "{$pop:{'a.b':1}}", 28, "Cannot create field 'b'"),
             ("{_id:1,a:[1]}", "{$rename:{a:'_id'}}", 66, "Performing an update on the path '_id'"),
             (
                 "{_id:1}", "{$set:{_id:2}}", 66,

@@ -42,13 +42,11 @@ enum AccumulatorState {
             if let limit = accumulator.limit {
                 // `n` sees the fields of the group's id, nothing of its documents.
                 let value = try limit.evaluate(group.document ?? BSONDocument(), context)
-                guard let number = NumericValue(value)?.exactInt64, number > 0 else {
-                    throw .mongo(
-                        7_548_606,
-                        "parameter 'n' must be a positive integer in \(known: accumulator.kind.rawValue)"
-                    )
+                do {
+                    count = try OperatorEvaluator.groupCount(value, accumulator.kind.rawValue)
+                } catch {
+                    throw .mongo(7_548_606, error.sentence)
                 }
-                count = Int(number)
             }
             self = .several(LeadingValues(accumulator, count: count))
         }

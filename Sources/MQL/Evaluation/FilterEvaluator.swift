@@ -7,7 +7,7 @@ extension Filter {
     /// - Throws: ``ServiceError`` when an expression of `$expr` fails, a pattern reaches its bounds
     ///   (51156) or the context's meter is spent (50).
     public func matches(_ document: BSONDocument, _ context: EvaluationContext) throws(ServiceError) -> Bool {
-        var indexes: [FieldPath: Int]?
+        var indexes: MatchedIndexes?
         return try FilterEvaluator(context: context).matches(self, document, &indexes)
     }
 
@@ -16,9 +16,10 @@ extension Filter {
         _ document: BSONDocument,
         _ context: EvaluationContext
     ) throws(ServiceError) -> MatchReport {
-        var indexes: [FieldPath: Int]? = [:]
+        var indexes: MatchedIndexes? = MatchedIndexes()
         let matched = try FilterEvaluator(context: context).matches(self, document, &indexes)
-        return MatchReport(matched: matched, indexes: matched ? indexes ?? [:] : [:])
+        let found = matched ? indexes : nil
+        return MatchReport(matched: matched, indexes: found?.byPath ?? [:], last: found?.last)
     }
 }
 
@@ -39,28 +40,29 @@ struct FilterEvaluator {
     func matches(
         _ filter: Filter,
         _ document: BSONDocument,
-        _ indexes: inout [FieldPath: Int]?
+        _ indexes: inout MatchedIndexes?
     ) throws(ServiceError) -> Bool {
         switch filter {
         case .all: return true
         case .nothing: return false
         case .and(let members):
-            for member in members {
+            for member in indexes == nil ? members : MatchedIndexes.ordered(members) {
                 if try !matches(member, document, &indexes) { return false }
             }
             return true
         case .or(let members):
+            let tells = indexes != nil && MatchedIndexes.tells(members)
             for member in members {
                 // What a failed branch recorded must not show.
-                var attempt = indexes
+                var attempt = tells ? indexes : nil
                 if try matches(member, document, &attempt) {
-                    indexes = attempt
+                    if tells { indexes = attempt }
                     return true
                 }
             }
             return false
         case .nor(let members):
-            var ignored: [FieldPath: Int]?
+            var ignored: MatchedIndexes?
             for member in members where try matches(member, document, &ignored) { return false }
             return true
         case .field(let path, let test):
@@ -73,7 +75,7 @@ struct FilterEvaluator {
 
     /// Whether all tests hold for one value.
     func hold(_ tests: [FieldTest], _ subject: FilterSubject) throws(ServiceError) -> Bool {
-        var ignored: [FieldPath: Int]?
+        var ignored: MatchedIndexes?
         for test in tests where try !holds(test, subject, &ignored) { return false }
         return true
     }
@@ -81,7 +83,7 @@ struct FilterEvaluator {
     private func holds(
         _ test: FieldTest,
         _ subject: FilterSubject,
-        _ indexes: inout [FieldPath: Int]?
+        _ indexes: inout MatchedIndexes?
     ) throws(ServiceError) -> Bool {
         switch test {
         case .not(let tests):
@@ -120,7 +122,7 @@ struct FilterEvaluator {
     private func isMember(
         _ members: [FilterMember],
         _ subject: FilterSubject,
-        _ indexes: inout [FieldPath: Int]?
+        _ indexes: inout MatchedIndexes?
     ) throws(ServiceError) -> Bool {
         var membership = Membership(members)
         return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
@@ -132,7 +134,7 @@ struct FilterEvaluator {
     private func elementMatches(
         _ match: ElementMatch,
         _ subject: FilterSubject,
-        _ indexes: inout [FieldPath: Int]?
+        _ indexes: inout MatchedIndexes?
     ) throws(ServiceError) -> Bool {
         var found: PathCandidates.Position?
         let depth = subject.depth
@@ -155,7 +157,7 @@ struct FilterEvaluator {
         case .value(let tests):
             return try hold(tests, .value(element))
         case .document(let filter):
-            var ignored: [FieldPath: Int]?
+            var ignored: MatchedIndexes?
             switch element {
             case .document(let document): return try matches(filter, document, &ignored)
             case .array(let elements):
@@ -170,7 +172,7 @@ struct FilterEvaluator {
     private func any(
         _ subject: FilterSubject,
         _ leaf: PathCandidates.Leaf,
-        _ indexes: inout [FieldPath: Int]?,
+        _ indexes: inout MatchedIndexes?,
         _ visitor: PathCandidates.Visitor
     ) throws(ServiceError) -> Bool {
         var found: PathCandidates.Position?

@@ -37,8 +37,8 @@ enum FilterSubject {
     }
 
     /// Notes the array index by which a test held.
-    func record(_ position: PathCandidates.Position?, _ indexes: inout [FieldPath: Int]?) {
+    func record(_ position: PathCandidates.Position?, _ indexes: inout MatchedIndexes?) {
         guard indexes != nil, let position, case .field(_, let path) = self else { return }
-        indexes?[FieldPath(components: Array(path.components.prefix(position.depth)))] = position.index
+        indexes?.record(position.index, at: path.components.prefix(position.depth))
     }
 }

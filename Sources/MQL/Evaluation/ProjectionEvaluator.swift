@@ -108,11 +108,16 @@ struct ProjectionEvaluator {
             return mode == .exclusion ? try element(of: value, match) : nil
         case .positional:
             guard case .array(let elements) = value else { return value }
-            guard let index = report?.index(inArrayAt: FieldPath(components: path)), index < elements.count
-            else {
+            guard let index = report?.index(inArrayAt: FieldPath(components: path)) else {
                 throw .mongo(
                     51246,
                     "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array"
+                )
+            }
+            guard index < elements.count else {
+                throw .mongo(
+                    51247,
+                    "Executor error during find command :: caused by :: positional operator '.$' element mismatch"
                 )
             }
             return .array([elements[index]])

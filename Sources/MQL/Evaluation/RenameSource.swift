@@ -13,6 +13,12 @@ enum RenameSource {
     ) throws(ServiceError) -> BSONValue? {
         guard let value = try lookUp(source, in: root, role: "source") else { return nil }
         _ = try lookUp(target, in: root, role: "destination")
+        if target.components.first?.text == "_id" {
+            throw .mongo(
+                .immutableField,
+                "Performing an update on the path '_id' would modify the immutable field '_id'"
+            )
+        }
         return value
     }
 
@@ -31,6 +37,11 @@ enum RenameSource {
                 throw .mongo(
                     .badValue,
                     "The \(role) field cannot be an array element, '\(path.text)' in doc with _id: \(MongoShellText.describe(root["_id"] ?? .null)) has an array field called '\(path.components[index - 1].text)'"
+                )
+            case let scalar where role == "source":
+                throw .mongo(
+                    .pathNotViable,
+                    "cannot use the part (\(component.text)) of (\(path.text)) to traverse the element (\(path.components[index - 1].text): \(MongoShellText.describe(scalar)))"
                 )
             default: return nil
             }

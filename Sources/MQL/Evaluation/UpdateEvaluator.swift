@@ -127,7 +127,7 @@ struct UpdateEvaluator {
             value = .array(elements)
         case .some(let scalar):
             if node.hasPositionalChildren { throw notAnArray(node, scalar) }
-            if let child = node.children.first(where: { $0.node.creates }) {
+            if let child = node.children.first(where: { $0.node.needsPath }) {
                 throw notViable(child.component.text, in: scalar)
             }
         }
@@ -171,7 +171,7 @@ struct UpdateEvaluator {
             case .index(let index):
                 if index < count { named[index] = child } else { beyond.append((index, child)) }
             case .beyondAll: if child.creates { throw ArrayPadding.tooMany }
-            case .none: if child.creates { throw notViable(name, in: .array(elements)) }
+            case .none: if child.needsPath { throw notViable(name, in: .array(elements)) }
             }
         }
         if node.hasPositionalChildren {

@@ -27,13 +27,13 @@ struct UpdateLeafEvaluator {
             guard let sum = UpdateArithmetic.add(try number(value, "$inc"), operand) else {
                 throw overflow("$inc", value)
             }
-            return sum
+            return unlessSame(sum, value)
         case .multiply(let operand):
             let factor = try number(value ?? .int32(0), "$mul")
             guard let product = UpdateArithmetic.multiply(factor, operand) else {
                 throw overflow("$mul", factor)
             }
-            return product
+            return value.map { unlessSame(product, $0) } ?? product
         case .minimum(let new):
             guard let value else { return new }
             return BSONOrdering.compare(new, value) < 0 ? new : value
@@ -67,6 +67,12 @@ struct UpdateLeafEvaluator {
         case .bit(let operations):
             return try bit(operations, value)
         }
+    }
+
+    /// The result of a calculation, or the value as it was where that is the same number of the same type: `-0.0`
+    /// stays when 0.0 is added.
+    private func unlessSame(_ result: BSONValue, _ value: BSONValue) -> BSONValue {
+        TypeName.of(result) == TypeName.of(value) && BSONOrdering.equal(result, value) ? value : result
     }
 
     private func now(_ type: CurrentDateType) -> BSONValue {

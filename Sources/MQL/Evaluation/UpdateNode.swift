@@ -11,6 +11,11 @@ struct UpdateNode: Sendable {
         /// The place that a `$rename` fills; nil when the source is missing.
         case renamedHere(BSONValue?)
 
+        /// Whether a scalar on the way, or an array without an index, is a fault.
+        var needsPath: Bool {
+            if case .action(.pop) = self { true } else { creates }
+        }
+
         /// Whether a missing field comes into being.
         var creates: Bool {
             switch self {
@@ -27,6 +32,8 @@ struct UpdateNode: Sendable {
         }
     }
 
+    /// Whether a path that leads nowhere is a fault, also where nothing would come into being.
+    private(set) var needsPath = false
     private(set) var leaf: Leaf?
     /// In the order in which they apply.
     private(set) var children: [(component: UpdatePath.Component, node: UpdateNode)] = []
@@ -41,6 +48,7 @@ struct UpdateNode: Sendable {
     /// Adds a change at a path; paths come in the order in which they apply and do not collide.
     mutating func insert(_ path: ArraySlice<UpdatePath.Component>, _ leaf: Leaf) {
         if leaf.creates { creates = true }
+        if leaf.needsPath { needsPath = true }
         guard let component = path.first else {
             self.leaf = leaf
             return
@@ -58,6 +66,7 @@ struct UpdateNode: Sendable {
         places[component] = children.count
         children.append((component, node))
         creates = creates || node.creates
+        needsPath = needsPath || node.needsPath
         if case .name = component { return }
         hasPositionalChildren = true
     }
@@ -77,6 +86,7 @@ struct UpdateNode: Sendable {
             case .success(let union):
                 result.children[place].node = union
                 result.creates = result.creates || union.creates
+                result.needsPath = result.needsPath || union.needsPath
             case .failure(let collision):
                 return .failure(Collision(path: [component.text] + collision.path))
             }

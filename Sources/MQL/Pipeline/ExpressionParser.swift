@@ -60,7 +60,7 @@ public enum ExpressionParser {
         let rest = Substring(text.utf8.dropFirst())
         if rest.isEmpty { throw .mongo(16872, "'$' by itself is not a valid FieldPath") }
         guard rest.utf8.first == UInt8(ascii: "$") else {
-            return .path(FieldPath(components: try ExpressionPath.components(rest)))
+            return .path(FieldPath(components: try ExpressionPath.components(rest, inExpression: true)))
         }
         let parts = rest.utf8.dropFirst()
             .split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
@@ -70,7 +70,7 @@ public enum ExpressionParser {
         if let path = parts.dropFirst().first, path.isEmpty {
             throw .mongo(40353, "FieldPath must not end with a '.'.")
         }
-        let path = parts.count > 1 ? try ExpressionPath.components(parts[1]) : []
+        let path = parts.count > 1 ? try ExpressionPath.components(parts[1], inExpression: true) : []
         return .variable(name, path: path)
     }
 

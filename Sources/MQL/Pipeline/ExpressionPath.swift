@@ -8,9 +8,10 @@ enum ExpressionPath {
 
     /// Splits a path without its leading `$`.
     ///
-    /// - Throws: ``ServiceError`` with server code 40352, 40353, 15998, 16410, 16411 or 5984700.
-    static func components(_ text: String) throws(ServiceError) -> [String] {
-        try components(text[...])
+    /// - Throws: ``ServiceError`` with server code 40352, 40353, 15998, 16410, 16411 or, for a path that is too long,
+    ///   15; 5984700 in an expression.
+    static func components(_ text: String, inExpression: Bool = false) throws(ServiceError) -> [String] {
+        try components(text[...], inExpression: inExpression)
     }
 
     /// Splits a path that is part of a longer text.
@@ -18,7 +19,7 @@ enum ExpressionPath {
     /// By bytes, since a dot before a combining mark is no character of its own.
     ///
     /// - Throws: ``ServiceError`` as for a whole text.
-    static func components(_ text: Substring) throws(ServiceError) -> [String] {
+    static func components(_ text: Substring, inExpression: Bool = false) throws(ServiceError) -> [String] {
         if text.isEmpty { throw .mongo(40352, "FieldPath cannot be constructed with empty string") }
         if text.utf8.last == UInt8(ascii: ".") { throw .mongo(40353, "FieldPath must not end with a '.'.") }
         if text.utf8.contains(0) {
@@ -27,7 +28,7 @@ enum ExpressionPath {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         if parts.count > maximumComponents {
-            throw .mongo(5_984_700, "FieldPath is too long")
+            throw .mongo(inExpression ? ServerErrorCode(5_984_700) : .overflow, "FieldPath is too long")
         }
         for part in parts { try checkName(part) }
         return parts

@@ -43,7 +43,15 @@ enum FieldAssignments {
             }
             let path = prefix + (try ExpressionPath.components(field.key))
             guard path.count <= ExpressionPath.maximumComponents else {
-                throw .mongo(5_984_700, "FieldPath is too long")
+                throw .mongo(.overflow, "FieldPath is too long")
+            }
+            if case .document(let nested) = field.value, nested.count > 1,
+                nested.firstKey?.startsWithDollar == true
+            {
+                throw .mongo(
+                    40181,
+                    "an expression specification must contain exactly one field, the name of the expression"
+                )
             }
             if case .document(let nested) = field.value, let key = nested.firstKey,
                 key.utf8.first != UInt8(ascii: "$")

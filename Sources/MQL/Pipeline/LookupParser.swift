@@ -158,12 +158,6 @@ enum LookupParser {
         case nil, .null?: return nil
         case .string(let text)?:
             if text.isEmpty, name != "as" { return nil }
-            if text.utf8.count(where: { $0 == UInt8(ascii: ".") }) >= ExpressionPath.maximumComponents {
-                throw .mongo(
-                    .overflow,
-                    "FieldPath is too deep: at most \(ExpressionPath.maximumComponents) components"
-                )
-            }
             return FieldPath(components: try ExpressionPath.components(text))
         case let other?: throw mismatch("\(stage).\(name)", other, "string")
         }

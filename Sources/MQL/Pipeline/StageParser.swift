@@ -236,19 +236,23 @@ enum StageParser {
         guard case .document(let document) = operand else {
             throw .mongo(28745, "the $sample stage specification must be an object")
         }
-        for field in document where field.key != "size" {
-            throw .mongo(28748, "unrecognized option to $sample: \(field.key)")
+        var size: NumericValue?
+        for field in document {
+            guard field.key == "size" else {
+                throw .mongo(28748, "unrecognized option to $sample: \(field.key)")
+            }
+            guard let number = NumericValue(field.value) else {
+                throw .mongo(28746, "size argument to $sample must be a number")
+            }
+            size = number
         }
-        guard let value = document["size"] else {
-            throw .mongo(28749, "$sample stage must specify a size")
-        }
-        guard let number = NumericValue(value) else {
-            throw .mongo(28746, "size argument to $sample must be a number")
-        }
-        guard let size = number.roundedInt64, size > 0 else {
+        guard let size else { throw .mongo(28749, "$sample stage must specify a size") }
+        // What is larger than any integer is as good as the largest.
+        let isHuge = !size.isNaN && size.doubleValue >= 0x1p63
+        guard let count = isHuge ? Int64.max : size.roundedInt64, count > 0 else {
             throw .mongo(28747, "size argument to $sample must be a positive integer")
         }
-        return Int(size)
+        return Int(count)
     }
 
     private static func parseFacet(_ operand: BSONValue, _ budget: ParseBudget) throws(ServiceError)

@@ -149,6 +149,12 @@ struct ProjectionBuilder {
 
     /// `{$slice: …}`, `{$elemMatch: …}` or an expression.
     private mutating func readOperator(_ document: BSONDocument, at path: FieldPath) throws(ServiceError) {
+        if document.count > 1 {
+            throw .mongo(
+                16410,
+                "FieldPath field names may not start with '$'. Consider using $getField or $setField."
+            )
+        }
         if !inPipeline, document.count == 1, let name = document.firstKey {
             if name == "$elemMatch" { return try readElementMatch(document.fields[0].value, at: path) }
             if name == "$slice", let slice = try ProjectionSlice(document.fields[0].value) {
@@ -169,8 +175,8 @@ struct ProjectionBuilder {
         do {
             expression = try ExpressionParser.parse(value, budget)
         } catch {
-            // A find names an unknown operator with a code of its own.
-            guard !inPipeline, error.serverCode == .invalidPipelineOperator else { throw error }
+            // A projection names an unknown operator with a code of its own.
+            guard error.serverCode == .invalidPipelineOperator else { throw error }
             throw .mongo(31325, error.sentence)
         }
         mode = .inclusion
@@ -204,6 +210,9 @@ struct ProjectionBuilder {
         }
         let isFlag = field.value.isNumber || field.value.bool != nil
         guard isFlag else {
+            guard case .document = field.value else {
+                throw .mongo(31308, "positional projection must not be a literal")
+            }
             throw .mongo(31271, "positional projection cannot be used with an expression or literal")
         }
         guard field.value.isTruthy, mode != .exclusion else {
@@ -251,7 +260,7 @@ struct ProjectionBuilder {
         let checked = try ExpressionPath.components(components.joined(separator: "."))
         let path = FieldPath(components: prefix + checked)
         if path.components.count > ExpressionPath.maximumComponents {
-            throw .mongo(5_984_700, "FieldPath is too long")
+            throw .mongo(.overflow, "FieldPath is too long")
         }
         return (path, positional)
     }

@@ -38,17 +38,33 @@ public enum SortParser {
         return Sort(keys: keys)
     }
 
-    private static func direction(_ field: BSONDocument.Field) throws(ServiceError) -> Bool {
-        if case .document(let document) = field.value, document.firstKey == "$meta" {
-            throw .mongo(.badValue, "$meta is not allowed in this context")
+    /// Why an order by what is no field is refused: nothing here has such a score.
+    private static func metaRefusal(_ document: BSONDocument) -> ServiceError {
+        guard document.firstKey == "$meta" else {
+            return .mongo(17312, "$meta is the only expression supported by $sort right now")
         }
-        guard let number = field.value.doubleValue else {
+        if document.count > 1 {
+            return .mongo(.failedToParse, "Cannot have additional keys in a $meta sort specification")
+        }
+        switch document["$meta"] {
+        case .string("textScore")?, .string("geoNearDistance")?:
+            return .mongo(40218, "query requires metadata for $sort, but it is not available")
+        case .string("randVal")?, .string("searchScore")?:
+            return .mongo(.badValue, "$meta is not allowed in this context")
+        default: return .mongo(31138, "Illegal $meta sort")
+        }
+    }
+
+    private static func direction(_ field: BSONDocument.Field) throws(ServiceError) -> Bool {
+        if case .document(let document) = field.value { throw metaRefusal(document) }
+        guard let number = NumericValue(field.value) else {
             throw .mongo(
                 15974,
                 "Illegal key in $sort specification: \(field.key): \(MongoShellText.describe(field.value))"
             )
         }
-        switch number {
+        // Doubles are cut off, decimals rounded.
+        switch number.roundedInt64 {
         case 1: return true
         case -1: return false
         default:

@@ -95,7 +95,7 @@ struct UpdateOperatorParser {
             )
         }
         if text.utf8.contains(0) {
-            throw .mongo(.badValue, "The 'to' field for $rename cannot contain an embedded null byte")
+            throw .mongo(9_867_600, "The 'to' field for $rename cannot contain an embedded null byte")
         }
         let target = try UpdatePathParser.path(text)
         if source == target {

@@ -1,0 +1,54 @@
+public import BSON
+public import Errors
+
+/// What holds for a whole operation, whichever it is.
+public struct OperationOptions: Sendable {
+    /// `let`: what expressions know beside the document, in order.
+    let variables: [NamedExpression]
+    /// `maxTimeMS`: milliseconds that the operation may take; nil leaves it to the gateway.
+    public let timeLimit: Int?
+    /// Whether the request names a collation other than the simple one.
+    public let hasCollation: Bool
+
+    /// None, but for what is given.
+    init(variables: [NamedExpression] = [], timeLimit: Int? = nil, hasCollation: Bool = false) {
+        self.variables = variables
+        self.timeLimit = timeLimit
+        self.hasCollation = hasCollation
+    }
+
+    /// No option at all.
+    public static let none = OperationOptions()
+
+    /// The values of `let`, in order; a nil value is a missing one.
+    ///
+    /// - Throws: ``ServiceError`` of an expression that fails.
+    public func values(_ context: EvaluationContext) throws(ServiceError) -> [(
+        name: String, value: BSONValue?
+    )] {
+        var context = context
+        var values: [(name: String, value: BSONValue?)] = []
+        for variable in variables {
+            let value = try variable.expression.evaluate(BSONDocument(), context)
+            context.bind(variable.name, to: value)
+            values.append((variable.name, value))
+        }
+        return values
+    }
+}
+
+extension RestrictedOperators {
+    /// Checks the options of a user's operation.
+    ///
+    /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the option or operator.
+    public static func check(options: OperationOptions) throws(ServiceError) {
+        if options.hasCollation {
+            throw ServiceError(
+                .invalidParameter,
+                "option 'collation' is not available to application users",
+                details: ["option": "collation"]
+            )
+        }
+        for variable in options.variables { try check(expression: variable.expression) }
+    }
+}

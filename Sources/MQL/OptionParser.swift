@@ -1,0 +1,113 @@
+import BSON
+import Errors
+
+/// Reads the members that every operation may have: `let`, `maxTimeMS`, `collation`, `hint`.
+///
+/// `comment` is anything, and says nothing. Source: `reference/mql.md` §4.
+enum OptionParser {
+    /// Reads the options; the variables of `let` are known to what is parsed with this budget afterwards.
+    ///
+    /// - Throws: ``ServiceError`` with MongoDB's code: 14 for a member of another type, 2 for a number that cannot be
+    ///   one of milliseconds, 40414 and 40415 for a collation, 4890500 for a `let` that looks at a field.
+    static func parse(
+        _ arguments: OperationArguments,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> OperationOptions {
+        try checkHint(arguments.value("hint"))
+        let timeLimit = try parseTimeLimit(arguments.value("maxTimeMS"))
+        let hasCollation = try parseCollation(arguments.value("collation"))
+        budget.place = "let"
+        let variables = try parseVariables(arguments.value("let"), budget)
+        budget.place = "filter"
+        return OperationOptions(variables: variables, timeLimit: timeLimit, hasCollation: hasCollation)
+    }
+
+    private static func parseVariables(
+        _ value: BSONValue?,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> [NamedExpression] {
+        guard let value else { return [] }
+        guard case .document(let names) = value else { throw mismatch("let", value, "object") }
+        try budget.checkFields(names.count)
+        var variables: [NamedExpression] = []
+        for field in names {
+            if field.key == "CURRENT" {
+                throw .mongo(.failedToParse, "'CURRENT' is not a name for a variable here")
+            }
+            try ExpressionPath.checkVariable(field.key)
+            let expression = try ExpressionParser.parse(field.value, budget)
+            if expression.readsDocument {
+                throw .mongo(
+                    4_890_500,
+                    "Command let Expression tried to access a field, but this is not allowed because Command let expressions run before the query examines any documents."
+                )
+            }
+            variables.append(NamedExpression(name: field.key, expression: expression))
+            budget.variables.insert(field.key)
+        }
+        return variables
+    }
+
+    private static func parseTimeLimit(_ value: BSONValue?) throws(ServiceError) -> Int? {
+        guard let value else { return nil }
+        guard let number = NumericValue(value) else { throw mismatch("maxTimeMS", value, "number") }
+        guard let whole = number.exactInt64 else {
+            throw .mongo(.badValue, "maxTimeMS has non-integral value")
+        }
+        guard let limit = Int32(exactly: whole), limit >= 0 else {
+            throw .mongo(.badValue, "maxTimeMS \(String(whole)) is out of range")
+        }
+        return limit == 0 ? nil : Int(limit)
+    }
+
+    /// A name or a key pattern; which index serves a request is PostgreSQL's choice.
+    private static func checkHint(_ value: BSONValue?) throws(ServiceError) {
+        switch value {
+        case nil, .string?, .document?: break
+        case let other?:
+            throw .mongo(
+                .failedToParse,
+                "hint must be specified as a string or an object, found \(known: TypeName.of(other))"
+            )
+        }
+    }
+
+    private static let collationMembers: Set<String> = [
+        "locale", "strength", "caseLevel", "caseFirst", "numericOrdering", "alternate", "maxVariable",
+        "normalization", "backwards", "version",
+    ]
+
+    /// Whether a collation other than the simple one is asked for.
+    private static func parseCollation(_ value: BSONValue?) throws(ServiceError) -> Bool {
+        guard let value else { return false }
+        guard case .document(let collation) = value else { throw mismatch("collation", value, "object") }
+        if collation.isEmpty { return false }
+        for field in collation where !collationMembers.contains(field.key) {
+            throw .mongo(40415, "BSON field 'collation.\(field.key)' is an unknown field.")
+        }
+        switch collation["locale"] {
+        case .string("simple")?: return false
+        case .string?: return true
+        case nil: throw .mongo(40414, "BSON field 'collation.locale' is missing but a required field")
+        case let other?: throw mismatch("collation.locale", other, "string")
+        }
+    }
+
+    private static func mismatch(_ name: String, _ value: BSONValue, _ expected: String) -> ServiceError {
+        .mongo(
+            .typeMismatch,
+            "BSON field '\(name)' is the wrong type '\(known: TypeName.of(value))', expected type '\(expected)'"
+        )
+    }
+}
+
+extension AggregationExpression {
+    /// Whether its value depends on a document.
+    fileprivate var readsDocument: Bool {
+        switch self {
+        case .path: true
+        case .variable("ROOT", _), .variable("CURRENT", _): true
+        default: children.contains(where: \.readsDocument)
+        }
+    }
+}
