@@ -43,9 +43,7 @@ struct FilterCompiler {
             return Condition.all(tests.map { compile(path, $0) }).negated(on: document)
         }
         if case .rows(let layout) = source {
-            if path.components == ["_id"], let condition = IdentifierCompiler.compile(test) {
-                return condition
-            }
+            // The key of a mapped relation has its own column, and the index that goes with it.
             for field in layout.promotedFields(at: path) {
                 let general = self.general(path, test)
                 if let condition = PromotedFieldCompiler(field: field).compile(
@@ -56,6 +54,9 @@ struct FilterCompiler {
                     return condition
                 }
             }
+        }
+        if path.components == ["_id"], case .rows = source, let condition = IdentifierCompiler.compile(test) {
+            return condition
         }
         return general(path, test)
     }
