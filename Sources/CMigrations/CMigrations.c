@@ -25,6 +25,9 @@ static const unsigned char hidden_fields_0007[] = {
 static const unsigned char indexes_0008[] = {
 #embed "../../migrations/0008_indexes.sql"
 };
+static const unsigned char mapped_tables_0009[] = {
+#embed "../../migrations/0009_mapped_tables.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -34,6 +37,7 @@ static const struct cmigration cmigrations[] = {
     {"0005_logs", logs_0005, sizeof logs_0005},
     {"0007_hidden_fields", hidden_fields_0007, sizeof hidden_fields_0007},
     {"0008_indexes", indexes_0008, sizeof indexes_0008},
+    {"0009_mapped_tables", mapped_tables_0009, sizeof mapped_tables_0009},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

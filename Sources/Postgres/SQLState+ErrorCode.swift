@@ -65,6 +65,16 @@ extension SQLState {
                 serverCode: nil,
                 message: "the operation is too large or too complex"
             )
+        // What tidegate.refuse_document says of a document that its relation has no place for.
+        case "TG121":
+            Translation(code: .mongoDBError, serverCode: .documentValidationFailure, message: nil)
+        // What the constraints of a relation refuse.
+        case "22001", "23502", "23503", "23514":
+            Translation(
+                code: .mongoDBError,
+                serverCode: .documentValidationFailure,
+                message: "Document failed validation: a constraint of its relation refuses it"
+            )
         case "P0001":
             Translation(code: .invalidParameter, serverCode: nil, message: nil)
         case "57P01", "57P02", "57P03", "57P04", "57P05", "25P03":

@@ -8,15 +8,29 @@ public struct CollectionLayout: Sendable, Hashable {
     public let id: Int32
     /// The table of the documents, with its schema.
     public let table: SQLIdentifier
+    /// Whose rows the documents are.
+    public let origin: Origin
     /// The fields with typed columns, in the order in which they were promoted; then those with an index on the
     /// expression of such a column.
     public let promoted: [PromotedField]
 
+    /// Whose rows the documents are.
+    public enum Origin: Sendable, Hashable {
+        /// A table of ours.
+        case own
+        /// A relation that was there before, seen through a view with triggers; or without, when it is read only.
+        case mapped(isWritable: Bool)
+    }
+
+    /// Whether the documents are rows of a relation that was there before.
+    var isMapped: Bool { origin != .own }
+
     /// Made of its parts.
-    public init(id: Int32, table: SQLIdentifier, promoted: [PromotedField] = []) {
+    public init(id: Int32, table: SQLIdentifier, promoted: [PromotedField] = [], origin: Origin = .own) {
         self.id = id
         self.table = table
         self.promoted = promoted
+        self.origin = origin
     }
 
     /// Reads a row of the catalogue.
@@ -28,15 +42,18 @@ public struct CollectionLayout: Sendable, Hashable {
     ///   - promoted: The column `promoted`: `[{"path", "type", "column", "rest"}]`. Entries of a type
     ///     that this version does not know are left out; nothing then uses their columns.
     ///   - indexed: The column `indexed`: `[{"path", "type", "sorts"}]`, with `"column"` for a promoted field.
+    ///   - origin: What the column `mapped` says.
     /// - Throws: ``ServiceError`` when one of the last is not JSON.
     public init(
         id: Int32,
         schema: String,
         name: String,
         promoted: [UInt8],
-        indexed: [UInt8] = Array("[]".utf8)
+        indexed: [UInt8] = Array("[]".utf8),
+        origin: Origin = .own
     ) throws(ServiceError) {
         self.id = id
+        self.origin = origin
         table = SQLIdentifier(schema: schema, name)
         let indexes = try ExtendedJSON.readValue(indexed).array?.compactMap(\.document) ?? []
         let sortable = Set(
@@ -53,6 +70,7 @@ public struct CollectionLayout: Sendable, Hashable {
                     type: key.type,
                     column: "\(SQLIdentifier(column))",
                     rest: "\(SQLIdentifier(rest))",
+                    equality: entry["equal"]?.string.map { "\(SQLIdentifier($0))" },
                     sorts: sortable.contains(key)
                 )
             )
@@ -96,6 +114,8 @@ public struct PromotedField: Sendable, Hashable {
         case string
         /// `numeric`: every int, long, and finite double but -0.0.
         case number
+        /// `smallint`, `integer` or `bigint` of a mapped relation.
+        case integer
         /// `timestamptz`, of the years 1 to 9999.
         case date
         /// `text COLLATE "C"`: 24 hexadecimal digits.
@@ -112,17 +132,26 @@ public struct PromotedField: Sendable, Hashable {
     public let column: SQLFragment
     /// The column for whatever does not fit the typed one, or its expression.
     public let rest: SQLFragment
+    /// What is compared for equality: a text in the collation of its own relation's indexes.
+    public let equality: SQLFragment
     /// Whether an index gives the order of the typed column, and another tells at once whether there are values
     /// beside it.
     public let sorts: Bool
 
     /// Made of its parts.
-    public init(path: FieldPath, type: ValueType, column: SQLFragment, rest: SQLFragment, sorts: Bool = false)
-    {
+    public init(
+        path: FieldPath,
+        type: ValueType,
+        column: SQLFragment,
+        rest: SQLFragment,
+        equality: SQLFragment? = nil,
+        sorts: Bool = false
+    ) {
         self.path = path
         self.type = type
         self.column = column
         self.rest = rest
+        self.equality = equality ?? column
         self.sorts = sorts
     }
 

@@ -49,7 +49,7 @@ public final class CollectionCatalog: Sendable {
         if let known { return known }
         let rows = try await database.run(
             """
-            SELECT id, schema_name, table_name, promoted, indexed FROM tidegate.collections \
+            SELECT id, schema_name, table_name, promoted, indexed, mapped -> 'writable' FROM tidegate.collections \
             WHERE database = \(bind: .text(name)) AND collection = \(bind: .text(collection))
             """,
             plan: .automatic,
@@ -63,7 +63,8 @@ public final class CollectionCatalog: Sendable {
             schema: schema,
             name: table,
             promoted: Array(rows.slice(0, 3) ?? []),
-            indexed: Array(rows.slice(0, 4) ?? [])
+            indexed: Array(rows.slice(0, 4) ?? []),
+            origin: rows.text(0, 5).map { .mapped(isWritable: $0 == "true") } ?? .own
         )
         state.withLock { state in
             guard state.generation == generation, state.layouts.count < Self.rememberedLayouts else { return }

@@ -25,6 +25,17 @@ struct DataCall: Sendable {
     var variables: [(name: String, value: BSONValue?)] = []
 
     func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
+        if action.mayWrite, enclosing == nil { try await checkWritable() }
+        return try await perform(action)
+    }
+
+    /// Refuses to write where the documents are a view's rows.
+    private func checkWritable() async throws(ServiceError) {
+        guard case .mapped(isWritable: false) = try await layout()?.origin else { return }
+        throw .mongo(166, "Namespace \(known: namespace.name) is a mapped relation that is read only")
+    }
+
+    private func perform(_ action: DataAction) async throws(ServiceError) -> DataResult {
         switch action {
         case .find(let arguments): .documents(try await find(arguments))
         case .findOne(let arguments): .document(try await findOne(arguments))

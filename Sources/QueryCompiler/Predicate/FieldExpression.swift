@@ -14,7 +14,7 @@ struct FieldExpression {
     var typed: SQLFragment {
         switch type {
         case .string, .objectId: "((\(plain)) COLLATE \"C\")"
-        case .number, .date, .bool, .uuid: "(\(plain))"
+        case .number, .integer, .date, .bool, .uuid: "(\(plain))"
         }
     }
 
@@ -41,7 +41,8 @@ struct FieldExpression {
         case .string:
             return
                 "CASE WHEN jsonb_typeof(\(value)) = 'string' AND octet_length(\(text)) <= 2000 THEN \(text) END"
-        case .number: return "CASE WHEN jsonb_typeof(\(value)) = 'number' THEN (\(value))::numeric END"
+        case .number, .integer:
+            return "CASE WHEN jsonb_typeof(\(value)) = 'number' THEN (\(value))::numeric END"
         case .date:
             let date: SQLFragment = "doc #> \(inside("$date"))"
             return """

@@ -43,9 +43,7 @@ struct FilterCompiler {
             return Condition.all(tests.map { compile(path, $0) }).negated(on: document)
         }
         if case .rows(let layout) = source {
-            if path.components == ["_id"], let condition = IdentifierCompiler.compile(test) {
-                return condition
-            }
+            // The key of a mapped relation has its own column, and the index that goes with it.
             for field in layout.promotedFields(at: path) {
                 if let condition = PromotedFieldCompiler(field: field).compile(
                     test,
@@ -55,6 +53,9 @@ struct FilterCompiler {
                     return condition
                 }
             }
+        }
+        if path.components == ["_id"], case .rows = source, let condition = IdentifierCompiler.compile(test) {
+            return condition
         }
         return general(path, test)
     }

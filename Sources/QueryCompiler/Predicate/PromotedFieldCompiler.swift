@@ -27,7 +27,7 @@ struct PromotedFieldCompiler {
             guard let operand = operand(value) else { return nil }
             if op == .equal, let member = contained(value) {
                 var arms: [SQLFragment] = [
-                    "\(field.column) = \(operand)", "\(field.rest) @> \(bind: .jsonb(member))",
+                    "\(field.equality) = \(operand)", "\(field.rest) @> \(bind: .jsonb(member))",
                 ]
                 // A symbol equals the string of its text.
                 if case .string(let text) = value, let symbol = contained(.symbol(text)) {
@@ -36,7 +36,8 @@ struct PromotedFieldCompiler {
                 return .sql("(\(.joined(arms, separator: " OR ")))")
             }
             if field.type == .bool, op != .equal { return nil }
-            return either(op.sql("\(field.column)", operand), general(), on: document)
+            let typed = op == .equal ? field.equality : field.column
+            return either(op.sql(typed, operand), general(), on: document)
         case .inside(let members):
             var values: [BSONValue] = []
             for member in members {
@@ -71,6 +72,10 @@ struct PromotedFieldCompiler {
             return text.utf8.contains(0) ? nil : .bind(.text(text))
         case (.number, .int32), (.number, .int64), (.number, .double), (.number, .decimal128):
             return NumberOperand(value)?.literal.map { .bind(.numeric($0)) }
+        case (.integer, .int32), (.integer, .int64), (.integer, .double), (.integer, .decimal128):
+            // An integer of SQL's own is what an index on the column can look for.
+            if let integer = value.exactInt64 { return .bind(.int(integer)) }
+            return NumberOperand(value)?.literal.map { .bind(.numeric($0)) }
         case (.date, .date(let milliseconds)):
             // Out of the column's years every comparison is the document's.
             guard (-62_135_596_800_000...253_402_300_799_999).contains(milliseconds) else { return nil }
@@ -94,18 +99,24 @@ struct PromotedFieldCompiler {
             }
         }
         switch field.type {
-        case .string, .objectId: return "\(field.column) = ANY (\(bind: .textArray(texts)))"
+        case .string, .objectId: return "\(field.equality) = ANY (\(bind: .textArray(texts)))"
         case .uuid: return "\(field.column) = ANY (\(bind: .textArray(texts))::uuid[])"
         case .number:
             let digits = values.compactMap { NumberOperand($0)?.literal }
             return "\(field.column) = ANY (\(bind: .textArray(digits))::numeric[])"
+        case .integer:
+            let integers = values.compactMap(\.exactInt64)
+            guard integers.count == values.count else {
+                return "\(field.column) IN (\(.joined(operands, separator: ", ")))"
+            }
+            return "\(field.column) = ANY (\(bind: .intArray(integers)))"
         case .date, .bool: return "\(field.column) IN (\(.joined(operands, separator: ", ")))"
         }
     }
 
     /// For types that are always stored in one form: the value as the one element of an array.
     private func contained(_ value: BSONValue) -> [UInt8]? {
-        field.type == .number ? nil : StoredText.bytes(.array([value]))
+        field.type == .number || field.type == .integer ? nil : StoredText.bytes(.array([value]))
     }
 
     private func uuidText(_ binary: BSONBinary) -> String? {

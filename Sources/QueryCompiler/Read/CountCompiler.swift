@@ -26,6 +26,7 @@ extension QueryCompiler {
     /// documents per page that it last found.
     public func estimatedCount() -> SQLFragment? {
         guard permitted.isExact, permitted.terms.isEmpty, plan.readFilterIsExact else { return nil }
+        if layout.isMapped { return "SELECT count(*) FROM \(layout.table)" }
         return """
             SELECT CASE WHEN c.reltuples < 0 OR c.relpages = 0 OR pg_relation_size(c.oid) <= 8388608 \
             THEN (SELECT count(*) FROM \(layout.table)) \

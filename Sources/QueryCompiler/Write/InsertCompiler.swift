@@ -18,12 +18,14 @@ public struct NewRow: Sendable {
 }
 
 extension QueryCompiler {
-    /// Inserts one document; no row changed means that the key is there already.
+    /// A view has no key that a conflict could be about: there the relation's own key refuses.
+    private var onConflict: SQLFragment { layout.isMapped ? "" : " ON CONFLICT (_id) DO NOTHING" }
+
+    /// Inserts one document; no row changed, or a unique violation, means that the key is there already.
     public func insert(_ row: NewRow) -> SQLFragment {
         """
         INSERT INTO \(layout.table) (_id, doc, shape) \
-        VALUES (\(bind: .text(row.key)), \(bind: .jsonb(row.document)), \(bind: .int4(row.shape))) \
-        ON CONFLICT (_id) DO NOTHING
+        VALUES (\(bind: .text(row.key)), \(bind: .jsonb(row.document)), \(bind: .int4(row.shape)))\(onConflict)
         """
     }
 
@@ -48,12 +50,14 @@ extension QueryCompiler {
     }
 
     /// Inserts the documents whose keys are not there; the answer is their keys.
+    ///
+    /// It may fail with a unique violation.
     public func insertUnordered(_ rows: [NewRow]) -> SQLFragment {
         """
         INSERT INTO \(layout.table) (_id, doc, shape) \
         SELECT key, doc, shape FROM unnest(\(bind: .textArray(rows.map(\.key))), \
         \(bind: .jsonbArray(rows.map(\.document))), \(bind: .int4Array(rows.map(\.shape)))) \
-        WITH ORDINALITY AS row (key, doc, shape, place) ORDER BY place ON CONFLICT (_id) DO NOTHING RETURNING _id
+        WITH ORDINALITY AS row (key, doc, shape, place) ORDER BY place\(onConflict) RETURNING _id
         """
     }
 }

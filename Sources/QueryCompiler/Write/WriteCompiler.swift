@@ -67,7 +67,7 @@ extension QueryCompiler {
         let isPoint = Self.isPoint(arguments.filter)
         let layout = layout
         return UpdateStatement(
-            direct: isPoint ? direct(condition, change, document) : nil,
+            direct: isPoint && !layout.isMapped ? direct(condition, change, document) : nil,
             isPointWrite: isPoint
         ) {
             let rows =
@@ -132,7 +132,7 @@ extension QueryCompiler {
             "DELETE FROM \(layout.table) WHERE \(condition.fragment(on: "doc") ?? "true") AND \(permission)"
                 as SQLFragment
         }
-        return DeleteStatement(direct: isPoint ? direct : nil, isPointWrite: isPoint) {
+        return DeleteStatement(direct: isPoint && !layout.isMapped ? direct : nil, isPointWrite: isPoint) {
             let rows =
                 "SELECT _id, doc FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
                 as SQLFragment
@@ -168,10 +168,19 @@ extension QueryCompiler {
     ///
     /// The answer is the number of rows changed: none when another writer came first.
     public func swap(key: String, document: [UInt8], shape: Int32, for row: NewRow) -> SQLFragment {
-        """
-        UPDATE \(layout.table) SET doc = \(bind: .jsonb(row.document)), shape = \(bind: .int4(row.shape)) \
-        WHERE _id = \(bind: .text(key)) AND doc = \(bind: .jsonb(document)) AND shape = \(bind: .int4(shape))
-        """
+        let isSame: SQLFragment = """
+            _id = \(bind: .text(key)) AND doc = \(bind: .jsonb(document)) AND shape = \(bind: .int4(shape))
+            """
+        let changes: SQLFragment = """
+            UPDATE \(layout.table) SET doc = \(bind: .jsonb(row.document)), shape = \(bind: .int4(row.shape))
+            """
+        guard layout.isMapped else { return "\(changes) WHERE \(isSame)" }
+        return "\(locked(isSame)) \(changes) WHERE _id = (SELECT t._id FROM t)"
+    }
+
+    /// A view's triggers act on the row as the statement found it, so that it has to be held before.
+    private func locked(_ condition: SQLFragment) -> SQLFragment {
+        "WITH t AS MATERIALIZED (SELECT _id FROM \(layout.table) WHERE \(condition) FOR UPDATE)"
     }
 
     /// Replaces documents whose rows this transaction has locked.
@@ -190,6 +199,8 @@ extension QueryCompiler {
 
     /// Deletes a document that is still as it was read.
     public func delete(key: String, document: [UInt8]) -> SQLFragment {
-        "DELETE FROM \(layout.table) WHERE _id = \(bind: .text(key)) AND doc = \(bind: .jsonb(document))"
+        let isSame: SQLFragment = "_id = \(bind: .text(key)) AND doc = \(bind: .jsonb(document))"
+        guard layout.isMapped else { return "DELETE FROM \(layout.table) WHERE \(isSame)" }
+        return "\(locked(isSame)) DELETE FROM \(layout.table) WHERE _id = (SELECT t._id FROM t)"
     }
 }
