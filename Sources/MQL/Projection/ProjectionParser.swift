@@ -175,12 +175,19 @@ struct ProjectionBuilder {
         do {
             expression = try ExpressionParser.parse(value, budget)
         } catch {
-            // A projection names an unknown operator with a code of its own.
-            guard error.serverCode == .invalidPipelineOperator else { throw error }
+            // A projection names an unknown operator with a code of its own; `$elemMatch`, which a find has, with
+            // that of pipelines.
+            guard error.serverCode == .invalidPipelineOperator, !Self.isElementMatch(value) else {
+                throw error
+            }
             throw .mongo(31325, error.sentence)
         }
         mode = .inclusion
         items.append(.computed(path, expression))
+    }
+
+    private static func isElementMatch(_ value: BSONValue) -> Bool {
+        if case .document(let document) = value { document.firstKey == "$elemMatch" } else { false }
     }
 
     private mutating func readElementMatch(_ value: BSONValue, at path: FieldPath) throws(ServiceError) {
