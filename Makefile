@@ -40,10 +40,11 @@ chaos: packages
 	"$$(swift build -c $(CONFIG) --show-bin-path)/tidegate-chaos" --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 # libFuzzer on everything that reads what strangers send, SECONDS in all. It builds apart, since the
-# compiler's coverage goes into every file; a crash leaves its input in .build/fuzz.
+# compiler's coverage goes into every file, and gold cannot link it; a crash leaves its input in .build/fuzz.
 SECONDS ?= 420
 SUBJECTS ?= json bson query rules schema app token
-FUZZ := -c release --scratch-path .build/fuzz --product tidegate-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -DLIBFUZZER
+FUZZ := -c release --scratch-path .build/fuzz --product tidegate-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -DLIBFUZZER \
+	-Xswiftc -use-ld=lld
 fuzz: packages
 	swift build $(FUZZ)
 	for subject in $(SUBJECTS); do \
