@@ -9,6 +9,10 @@ extension AppConfigurationParser {
             if name.utf8.count > 256 || name.utf8.contains(0) {
                 reader.error("name", "must be at most 256 bytes without NUL")
             }
+            // An export writes functions/<name>.js, and an import leaves hidden files out.
+            if !name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(FileTree.isFileName) {
+                reader.error("name", "'\(name)' cannot be the path of a file")
+            }
             functions.append(
                 FunctionDefinition(
                     name: name,

@@ -29,6 +29,12 @@ public struct FileTree: Sendable, Hashable {
         return result
     }
 
+    /// Whether a name can be that of a file or folder in an export as it stands, and comes back in an import.
+    static func isFileName(_ name: some StringProtocol) -> Bool {
+        !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 } && isPartOfApp(String(name))
+            && name != ".mdb"
+    }
+
     /// Whether an importer looks at a file: hidden ones (but `.mdb`) and installed packages are no part of an app.
     public static func isPartOfApp(_ path: String) -> Bool {
         let steps = path.split(separator: "/", omittingEmptySubsequences: false)

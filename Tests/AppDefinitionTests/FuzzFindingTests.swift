@@ -17,4 +17,17 @@ struct FuzzFindingTests {
         #expect(function.config.document["private"] == true)
         #expect(function.config.document["run_as_system"] == true)
     }
+
+    @Test(
+        "a function's name that no export can hold is refused",
+        arguments: ["", "a//b", "/a", "a/", ".a", "a/../b", "node_modules/a"]
+    )
+    func functionNameThatIsNoPath(name: String) throws {
+        var files = ConfigurationTreeReaderTests.version1
+        files["functions/hello/config.json"] = #"{"name": "\#(name)", "private": true}"#
+        let (tree, _) = ConfigurationTreeReader.read(FileTree(files: files.mapValues { Array($0.utf8) }))
+        let parsed = AppConfigurationParser.parse(try #require(tree))
+        #expect(parsed.app == nil)
+        #expect(parsed.findings.contains { $0.message.contains("cannot be the path of a file") })
+    }
 }

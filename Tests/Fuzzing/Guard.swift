@@ -9,8 +9,12 @@ enum Guard {
     private static let begun = Atomic<Int>(0)
     /// Seconds that one input may take, on a busy machine, in a debug build.
     private static let patience = 60
+    nonisolated(unsafe) private static var file: UnsafeMutablePointer<CChar>?
 
-    static func install() {
+    /// - Parameter path: A file to keep the input in; the text on standard error is all there is without it.
+    static func install(keepingIn path: String? = nil) {
+        // No string may be made in a handler.
+        file = path.flatMap { strdup($0) }
         // A stack that overflowed leaves no room for a handler.
         var alternate = stack_t()
         alternate.ss_sp = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 16)
@@ -53,6 +57,13 @@ enum Guard {
         _ = write(2, what.utf8Start, what.utf8CodeUnitCount)
         _ = write(2, current, length)
         _ = write(2, "\n", 1)
+        if let file {
+            let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+            _ = write(descriptor, current, length)
+            _ = write(2, "kept in ", 8)
+            _ = write(2, file, strlen(file))
+            _ = write(2, "\n", 1)
+        }
         _exit(77)
     }
 }

@@ -20,6 +20,8 @@ enum LibFuzzer {
             fatalError("there is no subject \(name)")
         }
         subject = chosen
+        // libFuzzer knows nothing of Swift's traps, and leaves handlers alone that are there before its own.
+        Guard.install(keepingIn: "\(folder)-finding")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for (index, seed) in try Subjects.seeds(of: chosen).enumerated() {
             try Data(seed).write(to: URL(fileURLWithPath: "\(folder)/seed-\(index)"))
@@ -31,8 +33,11 @@ enum LibFuzzer {
         let status = arguments.withUnsafeMutableBufferPointer { buffer in
             guard var base = buffer.baseAddress else { return CInt(1) }
             return runDriver(&count, &base) { bytes, length in
+                let input = Array(UnsafeBufferPointer(start: bytes, count: length))
+                Guard.enter(input)
+                defer { Guard.leave() }
                 do {
-                    _ = try subject?.run(Array(UnsafeBufferPointer(start: bytes, count: length)))
+                    _ = try subject?.run(input)
                 } catch {
                     fatalError("\(error)")
                 }
