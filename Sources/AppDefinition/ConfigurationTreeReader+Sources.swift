@@ -18,9 +18,6 @@ extension ConfigurationTreeReader {
                 ["name": .string(folder), "type": "mongodb-atlas", "config": [:]],
                 at: Place(file: "\(base)/config.json")
             )
-        if files["\(base)/config.json"] == nil {
-            findings.add(.adapted, config.place, "missing; a data source of type mongodb-atlas assumed")
-        }
         var source = ConfigurationTree.Source(
             config: config,
             defaultRule: object("\(base)/default_rule.json")
@@ -45,6 +42,11 @@ extension ConfigurationTreeReader {
                 }
                 source.collections[key] = read
             }
+        }
+        if files["\(base)/config.json"] == nil {
+            // Somebody's notes in a folder make no data source.
+            guard source.defaultRule != nil || !source.collections.isEmpty else { return }
+            findings.add(.adapted, config.place, "missing; a data source of type mongodb-atlas assumed")
         }
         add(source, named: config.document["name"]?.string ?? folder)
     }

@@ -31,7 +31,8 @@ public struct FileTree: Sendable, Hashable {
 
     /// Whether a name can be that of a file or folder in an export as it stands, and comes back in an import.
     static func isFileName(_ name: some StringProtocol) -> Bool {
-        !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 } && isPartOfApp(String(name))
+        !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
+            && isPartOfApp(String(name))
             && name != ".mdb"
     }
 

@@ -28,6 +28,18 @@ struct FuzzFindingTests {
         let (tree, _) = ConfigurationTreeReader.read(FileTree(files: files.mapValues { Array($0.utf8) }))
         let parsed = AppConfigurationParser.parse(try #require(tree))
         #expect(parsed.app == nil)
-        #expect(parsed.findings.contains { $0.message.contains("cannot be the path of a file") })
+        #expect(parsed.findings.list.contains { $0.message.contains("cannot be the path of a file") })
+    }
+
+    @Test("a stray file in a folder that is no data source makes none, and is kept")
+    func strayFileBesideDataSources() throws {
+        var files = ConfigurationTreeReaderTests.version1
+        files["data_sources/elsewhere/notes.txt"] = "why"
+        let read = ConfigurationTreeReader.read(FileTree(files: files.mapValues { Array($0.utf8) }))
+        let tree = try #require(read.tree)
+        #expect(tree.sources["elsewhere"] == nil)
+        let exported = ConfigurationTreeWriter.write(tree)
+        #expect(exported["data_sources/elsewhere/notes.txt"] == Array("why".utf8))
+        #expect(exported["data_sources/elsewhere/config.json"] == nil)
     }
 }
