@@ -43,30 +43,17 @@ public enum JSONDialect {
     /// - Returns: The commas' positions, ascending.
     static func blankTrailingCommas(_ bytes: inout [UInt8]) -> [Int] {
         var positions: [Int] = []
-        var inString = false
-        var escaped = false
+        var strings = JSONStringTracker()
         /// The last comma, as long as only white space followed it.
         var comma: Int?
         /// Whether a value stood before that comma; `[,]` is no trailing comma.
         var previous = UInt8(ascii: "[")
         for index in bytes.indices {
             let byte = bytes[index]
-            if inString {
-                if escaped {
-                    escaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    escaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    inString = false
-                }
-                continue
-            }
+            if strings.isInside(byte) { continue }
             switch byte {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                 continue
-            case UInt8(ascii: "\""):
-                inString = true
-                comma = nil
             case UInt8(ascii: ","):
                 let follows = previous != UInt8(ascii: "[") && previous != UInt8(ascii: "{")
                 comma = follows && previous != UInt8(ascii: ",") ? index : nil

@@ -1,3 +1,5 @@
+import BSON
+
 /// Cuts a stream of bytes into documents with their line numbers.
 ///
 /// One document stands on a line, or the stream is one JSON array; what a document says is not looked at.
@@ -33,8 +35,7 @@ struct DocumentSplitter {
     /// How far the current piece was scanned already.
     private var scanned = 0
     private var depth = 0
-    private var inString = false
-    private var escaped = false
+    private var strings = JSONStringTracker()
     private var line = 1
     private var form = Form.unknown
     private var isFinished = false
@@ -155,18 +156,8 @@ struct DocumentSplitter {
     }
 
     private mutating func scan(_ byte: UInt8) {
-        if inString {
-            if escaped {
-                escaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                escaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                inString = false
-            }
-            return
-        }
+        if strings.isInside(byte) { return }
         switch byte {
-        case UInt8(ascii: "\""): inString = true
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
         default: break

@@ -203,4 +203,15 @@ struct JSONScanner {
         while case .valid(let scalar) = decoder.parseScalar(from: &iterator) { offset += scalar.count }
         return offset
     }
+
+    /// Takes the comma or the closing mark.
+    @inline(__always)
+    mutating func isLast(before closing: UInt8) throws(ServiceError) -> Bool {
+        skipSpace()
+        let mark = next
+        guard mark == UInt8(ascii: ",") || mark == closing else { throw unexpected("',' or the end") }
+        position &+= 1
+        skipSpace()
+        return mark == closing
+    }
 }

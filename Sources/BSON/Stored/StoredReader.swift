@@ -99,7 +99,7 @@ struct StoredReader {
         }
         while true {
             elements.append(try readValue(shape: shape?.element(elements.count), depth: depth + 1))
-            if try isLast(before: UInt8(ascii: "]")) { return .array(elements) }
+            if try scanner.isLast(before: UInt8(ascii: "]")) { return .array(elements) }
         }
     }
 
@@ -107,17 +107,6 @@ struct StoredReader {
         guard depth < Self.depthLimit else { throw scanner.fault("nested too deep") }
         scanner.position &+= 1
         scanner.skipSpace()
-    }
-
-    /// Takes the comma or the closing mark.
-    @inline(__always)
-    private mutating func isLast(before closing: UInt8) throws(ServiceError) -> Bool {
-        scanner.skipSpace()
-        let mark = scanner.next
-        guard mark == UInt8(ascii: ",") || mark == closing else { throw scanner.unexpected("',' or the end") }
-        scanner.position &+= 1
-        scanner.skipSpace()
-        return mark == closing
     }
 
     /// The fields of the object here; raw ones are the content of an escape, where `$document` is a key as any.
@@ -165,7 +154,7 @@ struct StoredReader {
             fields.append(BSONDocument.Field(key: key, value: value))
             if place < highest { isSorted = false } else { highest = place }
             places.append(place)
-            if try isLast(before: UInt8(ascii: "}")) { break }
+            if try scanner.isLast(before: UInt8(ascii: "}")) { break }
         }
         if !isSorted { sort(&fields, from: firstPlace) }
         places.removeLast(places.count - firstPlace)

@@ -147,7 +147,7 @@ struct StoredTranscoder: ~Copyable {
         while true {
             try value(shape: shape?.element(index), depth: depth + 1)
             index += 1
-            let isLast = try isLast(before: UInt8(ascii: "]"))
+            let isLast = try scanner.isLast(before: UInt8(ascii: "]"))
             sink.reserve(1)
             sink.put(UInt8(ascii: isLast ? "]" : ","))
             if isLast { return }
@@ -160,16 +160,6 @@ struct StoredTranscoder: ~Copyable {
         sink.put(mark)
         scanner.position &+= 1
         scanner.skipSpace()
-    }
-
-    @inline(__always)
-    private mutating func isLast(before closing: UInt8) throws(ServiceError) -> Bool {
-        scanner.skipSpace()
-        let mark = scanner.next
-        guard mark == UInt8(ascii: ",") || mark == closing else { throw scanner.unexpected("',' or the end") }
-        scanner.position &+= 1
-        scanner.skipSpace()
-        return mark == closing
     }
 
     private mutating func object(shape: DocumentShape?, depth: Int, isRoot: Bool) throws(ServiceError) {
@@ -206,7 +196,7 @@ struct StoredTranscoder: ~Copyable {
             sink.put(UInt8(ascii: ","))
             if place < highest { isSorted = false } else { highest = place }
             pieces.append(Piece(place: place, start: start, end: sink.count))
-            if try isLast(before: UInt8(ascii: "}")) { break }
+            if try scanner.isLast(before: UInt8(ascii: "}")) { break }
         }
         if !isSorted { rearrange(from: firstPiece) }
         pieces.removeLast(pieces.count - firstPiece)

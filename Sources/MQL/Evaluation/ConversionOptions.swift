@@ -32,39 +32,45 @@ struct ConversionOptions {
     /// - Throws: ``ServiceError`` with server code 4341106 to 4341108, 4341114, 4341125, 9130001 or 9130002
     ///   for the option that is wrong.
     init(type: BSONType, target: BSONValue, format: BSONValue?, order: BSONValue?) throws(ServiceError) {
-        if let format, !format.isNullish {
-            guard case .string(let name) = format else {
-                throw .mongo(
-                    4_341_114,
-                    "$convert requires that 'format' be a string, found: \(known: TypeName.of(format))"
-                )
-            }
-            guard let known = Format(rawValue: name) else {
-                throw .mongo(
-                    4_341_125,
-                    "$convert: Invalid 'format' argument: '\(MessageText.shortened(name))'"
-                )
-            }
-            self.format = known
+        if let format = try Self.word(Format.self, "format", format, noText: 4_341_114, unknown: 4_341_125) {
+            self.format = format
         }
-        if let order, !order.isNullish {
-            guard case .string(let name) = order else {
-                throw .mongo(
-                    9_130_001,
-                    "$convert requires that 'byteOrder' be a string, found: \(known: TypeName.of(order))"
-                )
-            }
-            guard let known = ByteOrder(rawValue: name) else {
-                throw .mongo(
-                    9_130_002,
-                    "$convert: Invalid 'byteOrder' argument: '\(MessageText.shortened(name))'"
-                )
-            }
-            self.order = known
+        if let order = try Self.word(
+            ByteOrder.self,
+            "byteOrder",
+            order,
+            noText: 9_130_001,
+            unknown: 9_130_002
+        ) {
+            self.order = order
         }
         if type == .binary, case .document(let document) = target, let subtype = document["subtype"] {
             self.subtype = try Self.subtype(subtype)
         }
+    }
+
+    /// One of the words that a member may have; nil when it is not given.
+    private static func word<Word: RawRepresentable<String>>(
+        _: Word.Type,
+        _ member: String,
+        _ value: BSONValue?,
+        noText: Int,
+        unknown: Int
+    ) throws(ServiceError) -> Word? {
+        guard let value, !value.isNullish else { return nil }
+        guard case .string(let name) = value else {
+            throw .mongo(
+                noText,
+                "$convert requires that '\(known: member)' be a string, found: \(known: TypeName.of(value))"
+            )
+        }
+        guard let word = Word(rawValue: name) else {
+            throw .mongo(
+                unknown,
+                "$convert: Invalid '\(known: member)' argument: '\(MessageText.shortened(name))'"
+            )
+        }
+        return word
     }
 
     private init(format: Format, subtype: UInt8 = 0) {

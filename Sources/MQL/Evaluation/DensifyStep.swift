@@ -1,38 +1,23 @@
 import BSON
 import Errors
 
+/// A document that waits for its partition to be whole.
+struct DensifyEntry {
+    let partition: BSONKey
+    let value: BSONValue?
+    let arrival: Int
+    let document: BSONDocument
+}
+
 /// `$densify`: between the documents of a partition, those that lack for even steps.
 ///
 /// The steps are counted from the lower bound, not from the documents that are there. Documents without a
 /// value, and those outside explicit bounds, pass as they are.
-final class DensifyStep: PipelineStep {
+final class DensifyStep: CollectingStep<DensifyArguments, DensifyEntry> {
     /// Source: MongoDB, `internalQueryMaxAllowedDensifyDocs`.
     private static let mostGenerated = 500_000
 
-    private struct Entry {
-        let partition: BSONKey
-        let value: BSONValue?
-        let arrival: Int
-        let document: BSONDocument
-    }
-
-    private let arguments: DensifyArguments
-    private let context: EvaluationContext
-    private var memory: MemoryBound
-    private var entries: [Entry] = []
     private var generated = 0
-
-    init(
-        _ next: PipelineStep,
-        _ arguments: DensifyArguments,
-        _ context: EvaluationContext,
-        _ memory: MemoryBound
-    ) {
-        self.arguments = arguments
-        self.context = context
-        self.memory = memory
-        super.init(next)
-    }
 
     override func accept(_ document: BSONDocument) throws(ServiceError) -> Bool {
         try memory.add(document)
@@ -46,7 +31,7 @@ final class DensifyStep: PipelineStep {
         if value?.isNullish ?? true { value = nil }
         if let value { try check(value) }
         entries.append(
-            Entry(
+            DensifyEntry(
                 partition: BSONKey(.array(partition)),
                 value: value,
                 arrival: entries.count,
@@ -114,7 +99,7 @@ final class DensifyStep: PipelineStep {
 
     /// Hands a partition on with what lacks in it; false when no more is wanted.
     private func densify(
-        _ partition: ArraySlice<Entry>,
+        _ partition: ArraySlice<DensifyEntry>,
         _ reach: (low: BSONValue, high: BSONValue)?
     ) throws(ServiceError) -> Bool {
         guard let reach else { return try handOn(partition) }
@@ -146,7 +131,7 @@ final class DensifyStep: PipelineStep {
         return true
     }
 
-    private func handOn(_ partition: ArraySlice<Entry>) throws(ServiceError) -> Bool {
+    private func handOn(_ partition: ArraySlice<DensifyEntry>) throws(ServiceError) -> Bool {
         for entry in partition {
             guard try super.accept(entry.document) else { return false }
         }
@@ -175,7 +160,7 @@ final class DensifyStep: PipelineStep {
         return BSONOrdering.compare(next, place) > 0 ? next : nil
     }
 
-    private func add(_ value: BSONValue, like entry: Entry?) throws(ServiceError) -> Bool {
+    private func add(_ value: BSONValue, like entry: DensifyEntry?) throws(ServiceError) -> Bool {
         generated += 1
         guard generated <= Self.mostGenerated else {
             throw .mongo(

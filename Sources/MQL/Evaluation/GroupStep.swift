@@ -134,24 +134,7 @@ final class BucketStep: PipelineStep {
 }
 
 /// `$bucketAuto`: intervals of about as many documents each; equal values stay together.
-final class BucketAutoStep: PipelineStep {
-    private let arguments: BucketAutoArguments
-    private let context: EvaluationContext
-    private var memory: MemoryBound
-    private var entries: [(value: BSONValue, document: BSONDocument)] = []
-
-    init(
-        _ next: PipelineStep,
-        _ arguments: BucketAutoArguments,
-        _ context: EvaluationContext,
-        _ memory: MemoryBound
-    ) {
-        self.arguments = arguments
-        self.context = context
-        self.memory = memory
-        super.init(next)
-    }
-
+final class BucketAutoStep: CollectingStep<BucketAutoArguments, (value: BSONValue, document: BSONDocument)> {
     override func accept(_ document: BSONDocument) throws(ServiceError) -> Bool {
         try memory.add(document)
         entries.append((try arguments.groupBy.evaluate(document, context) ?? .null, document))

@@ -1,32 +1,16 @@
 import BSON
 import Errors
 
+/// A document that waits for its partition to be whole.
+struct WindowEntry {
+    let partition: BSONValue
+    let key: SortKey?
+    let arrival: Int
+    let document: BSONDocument
+}
+
 /// `$setWindowFields`: partitions, one after the other in their order, each sorted.
-final class WindowStep: PipelineStep {
-    private struct Entry {
-        let partition: BSONValue
-        let key: SortKey?
-        let arrival: Int
-        let document: BSONDocument
-    }
-
-    private let arguments: WindowArguments
-    private let context: EvaluationContext
-    private var memory: MemoryBound
-    private var entries: [Entry] = []
-
-    init(
-        _ next: PipelineStep,
-        _ arguments: WindowArguments,
-        _ context: EvaluationContext,
-        _ memory: MemoryBound
-    ) {
-        self.arguments = arguments
-        self.context = context
-        self.memory = memory
-        super.init(next)
-    }
-
+final class WindowStep: CollectingStep<WindowArguments, WindowEntry> {
     override func accept(_ document: BSONDocument) throws(ServiceError) -> Bool {
         try memory.add(document)
         var partition = BSONValue.null
@@ -40,7 +24,7 @@ final class WindowStep: PipelineStep {
             }
         }
         entries.append(
-            Entry(
+            WindowEntry(
                 partition: partition,
                 key: arguments.sort.map { SortKey(of: document, by: $0) },
                 arrival: entries.count,
@@ -67,7 +51,7 @@ final class WindowStep: PipelineStep {
         try super.finish()
     }
 
-    private func precedes(_ first: Entry, _ second: Entry) -> Bool {
+    private func precedes(_ first: WindowEntry, _ second: WindowEntry) -> Bool {
         let order = BSONOrdering.compare(first.partition, second.partition)
         if order != 0 { return order < 0 }
         if let sort = arguments.sort, let left = first.key, let right = second.key {
@@ -78,7 +62,7 @@ final class WindowStep: PipelineStep {
     }
 
     /// Computes the fields of one partition, and hands its documents on.
-    private func handOn(_ entries: ArraySlice<Entry>) throws(ServiceError) -> Bool {
+    private func handOn(_ entries: ArraySlice<WindowEntry>) throws(ServiceError) -> Bool {
         var partition = WindowPartition(
             documents: entries.map(\.document),
             keys: entries.compactMap(\.key),
