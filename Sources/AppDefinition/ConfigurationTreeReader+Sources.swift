@@ -60,13 +60,16 @@ extension ConfigurationTreeReader {
         _ collection: String,
         _ rules: ConfigurationTree.Node?
     ) -> ConfigurationTree.CollectionKey {
-        let key = ConfigurationTree.CollectionKey(database: database, collection: collection)
+        let key = ConfigurationTree.CollectionKey(
+            database: PercentEncoding.name(of: database),
+            collection: PercentEncoding.name(of: collection)
+        )
         guard let rules else { return key }
         let stated = ConfigurationTree.CollectionKey(
-            database: rules.document["database"]?.string ?? database,
-            collection: rules.document["collection"]?.string ?? collection
+            database: rules.document["database"]?.string ?? key.database,
+            collection: rules.document["collection"]?.string ?? key.collection
         )
-        if stated == key { return key }
+        if stated == key || stated == .init(database: database, collection: collection) { return stated }
         if PercentEncoding.decode(database) == stated.database,
             PercentEncoding.decode(collection) == stated.collection
         {
@@ -75,7 +78,7 @@ extension ConfigurationTreeReader {
         findings.add(
             .warning,
             rules.place,
-            "says \(stated.database).\(stated.collection); the path, \(database).\(collection), decides"
+            "says \(stated.database).\(stated.collection); the path, \(key.database).\(key.collection), decides"
         )
         return key
     }
@@ -211,16 +214,23 @@ enum PercentEncoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
+    /// What a folder is called: it is encoded as an export would, or it stands as it is.
+    static func name(of folder: String) -> String {
+        guard let name = decode(folder), encode(name).utf8.elementsEqual(folder.utf8) else { return folder }
+        return name
+    }
+
     /// A name as a folder: slashes, percent signs and leading dots are encoded.
     static func encode(_ text: String) -> String {
         var result = ""
-        for (index, character) in text.enumerated() {
+        // By scalars: a slash with an accent is a slash to a file system.
+        for (index, character) in text.unicodeScalars.enumerated() {
             switch character {
             case "/": result += "%2F"
             case "%": result += "%25"
             case "\\": result += "%5C"
             case "." where index == 0: result += "%2E"
-            default: result.append(character)
+            default: result.unicodeScalars.append(character)
             }
         }
         return result

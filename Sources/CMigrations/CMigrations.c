@@ -29,6 +29,10 @@ static const unsigned char mapped_tables_0009[] = {
 #embed "../../migrations/0009_mapped_tables.sql"
 };
 
+static const unsigned char typed_reads_0013[] = {
+#embed "../../migrations/0013_typed_reads.sql"
+};
+
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
     {"0002_collections", collections_0002, sizeof collections_0002},
@@ -38,6 +42,7 @@ static const struct cmigration cmigrations[] = {
     {"0007_hidden_fields", hidden_fields_0007, sizeof hidden_fields_0007},
     {"0008_indexes", indexes_0008, sizeof indexes_0008},
     {"0009_mapped_tables", mapped_tables_0009, sizeof mapped_tables_0009},
+    {"0013_typed_reads", typed_reads_0013, sizeof typed_reads_0013},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

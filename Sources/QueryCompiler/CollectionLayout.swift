@@ -10,6 +10,8 @@ public struct CollectionLayout: Sendable, Hashable {
     public let table: SQLIdentifier
     /// Whose rows the documents are.
     public let origin: Origin
+    /// Whether an index on whole documents may find what typed columns do not.
+    public let hasDocumentIndex: Bool
     /// The fields with typed columns, in the order in which they were promoted; then those with an index on the
     /// expression of such a column.
     public let promoted: [PromotedField]
@@ -26,8 +28,15 @@ public struct CollectionLayout: Sendable, Hashable {
     var isMapped: Bool { origin != .own }
 
     /// Made of its parts.
-    public init(id: Int32, table: SQLIdentifier, promoted: [PromotedField] = [], origin: Origin = .own) {
+    public init(
+        id: Int32,
+        table: SQLIdentifier,
+        promoted: [PromotedField] = [],
+        origin: Origin = .own,
+        hasDocumentIndex: Bool = false
+    ) {
         self.id = id
+        self.hasDocumentIndex = hasDocumentIndex
         self.table = table
         self.promoted = promoted
         self.origin = origin
@@ -39,10 +48,11 @@ public struct CollectionLayout: Sendable, Hashable {
     ///   - id: The column `id`.
     ///   - schema: The column `schema_name`.
     ///   - name: The column `table_name`.
-    ///   - promoted: The column `promoted`: `[{"path", "type", "column", "rest"}]`. Entries of a type
+    ///   - promoted: The column `promoted`: `[{"path", "type", "column", "rest", "probe"}]`. Entries of a type
     ///     that this version does not know are left out; nothing then uses their columns.
     ///   - indexed: The column `indexed`: `[{"path", "type", "sorts"}]`, with `"column"` for a promoted field.
     ///   - origin: What the column `mapped` says.
+    ///   - hasDocumentIndex: Whether there is a GIN index on `doc`.
     /// - Throws: ``ServiceError`` when one of the last is not JSON.
     public init(
         id: Int32,
@@ -50,9 +60,11 @@ public struct CollectionLayout: Sendable, Hashable {
         name: String,
         promoted: [UInt8],
         indexed: [UInt8] = Array("[]".utf8),
-        origin: Origin = .own
+        origin: Origin = .own,
+        hasDocumentIndex: Bool = false
     ) throws(ServiceError) {
         self.id = id
+        self.hasDocumentIndex = hasDocumentIndex
         self.origin = origin
         table = SQLIdentifier(schema: schema, name)
         let indexes = try ExtendedJSON.readValue(indexed).array?.compactMap(\.document) ?? []
@@ -71,7 +83,8 @@ public struct CollectionLayout: Sendable, Hashable {
                     column: "\(SQLIdentifier(column))",
                     rest: "\(SQLIdentifier(rest))",
                     equality: entry["equal"]?.string.map { "\(SQLIdentifier($0))" },
-                    sorts: sortable.contains(key)
+                    sorts: sortable.contains(key),
+                    isProbed: entry["probe"] == .bool(true)
                 )
             )
         }
@@ -90,6 +103,35 @@ public struct CollectionLayout: Sendable, Hashable {
             )
         }
         self.promoted = fields
+    }
+
+    /// Names the column beside a typed one, among those of all collections.
+    func place(of rest: SQLFragment) -> String { "\(id) \(rest.rendered().text)" }
+
+    /// The layout in which one field is no longer trusted; nil when the place is not here.
+    ///
+    /// - Parameter place: What ``OtherValues`` named.
+    public func distrusting(_ place: String) -> CollectionLayout? {
+        guard place.hasPrefix("\(id) "),
+            let index = promoted.firstIndex(where: { $0.isProbed && self.place(of: $0.rest) == place })
+        else { return nil }
+        var fields = promoted
+        let field = fields[index]
+        fields[index] = PromotedField(
+            path: field.path,
+            type: field.type,
+            column: field.column,
+            rest: field.rest,
+            equality: field.equality,
+            sorts: field.sorts
+        )
+        return CollectionLayout(
+            id: id,
+            table: table,
+            promoted: fields,
+            origin: origin,
+            hasDocumentIndex: hasDocumentIndex
+        )
     }
 
     /// The typed columns of a path; a path may have one per type.
@@ -137,6 +179,9 @@ public struct PromotedField: Sendable, Hashable {
     /// Whether an index gives the order of the typed column, and another tells at once whether there are values
     /// beside it.
     public let sorts: Bool
+    /// Whether an index gives the typed column's rows in the order of `_id`, and another tells at once whether there
+    /// are values beside it.
+    public let isProbed: Bool
 
     /// Made of its parts.
     public init(
@@ -145,7 +190,8 @@ public struct PromotedField: Sendable, Hashable {
         column: SQLFragment,
         rest: SQLFragment,
         equality: SQLFragment? = nil,
-        sorts: Bool = false
+        sorts: Bool = false,
+        isProbed: Bool = false
     ) {
         self.path = path
         self.type = type
@@ -153,6 +199,7 @@ public struct PromotedField: Sendable, Hashable {
         self.rest = rest
         self.equality = equality ?? column
         self.sorts = sorts
+        self.isProbed = isProbed
     }
 
     /// What one field has one column for.

@@ -31,6 +31,11 @@ enum DatabaseFunctions {
         "tidegate.sorts_by_column(\(hasOthers))"
     }
 
+    /// True; an error of SQLSTATE ``OtherValues`` when there are values that typed columns do not hold.
+    static func typedAlone(_ hasOthers: SQLFragment, place: String) -> SQLFragment {
+        "tidegate.typed_alone(\(hasOthers), \(bind: .text(place)))"
+    }
+
     /// A text that sorts as the values at a path do; an error of SQLSTATE ``cannotSort`` for what it cannot order.
     static func sortKey(document: SQLFragment, path: [String], descending: Bool) -> SQLFragment {
         descending

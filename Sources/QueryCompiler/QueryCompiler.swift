@@ -14,6 +14,9 @@ public struct QueryCompiler: Sendable {
     public let layout: CollectionLayout
     /// What the caller may do with them.
     public let plan: AccessPlan
+    /// Whether reads take typed columns to hold all values of their fields, and fail with ``OtherValues`` where they
+    /// do not.
+    public let trustsColumns: Bool
 
     /// The rule filters and the readable documents, which every statement asks for.
     let permitted: Condition
@@ -26,10 +29,11 @@ public struct QueryCompiler: Sendable {
     let permittedInRow: SQLFragment?
 
     /// Made of its parts; the plan's part of the SQL is compiled here, for any number of statements.
-    public init(layout: CollectionLayout, plan: AccessPlan) {
+    public init(layout: CollectionLayout, plan: AccessPlan, trustsColumns: Bool = false) {
         self.layout = layout
         self.plan = plan
-        let filters = FilterCompiler(source: .rows(layout))
+        self.trustsColumns = trustsColumns
+        let filters = FilterCompiler(source: .rows(layout), trustsColumns: trustsColumns)
         permitted = .all([filters.compile(plan.queryFilter), filters.compile(plan.readFilter)])
         updatePredicate = plan.writePredicate(.update)
         permittedUpdate = updatePredicate.flatMap {
@@ -46,7 +50,7 @@ public struct QueryCompiler: Sendable {
         )
     }
 
-    var filters: FilterCompiler { FilterCompiler(source: .rows(layout)) }
+    var filters: FilterCompiler { FilterCompiler(source: .rows(layout), trustsColumns: trustsColumns) }
 
     /// Reads documents for a caller: filter, rule filters and readable documents in one statement.
     ///
@@ -57,6 +61,9 @@ public struct QueryCompiler: Sendable {
     public func find(_ arguments: FindArguments, sorting: SortingWay = .byIndex) -> FindStatement {
         var condition = visible(arguments.filter)
         let decides = condition.isExact && plan.readFilterIsExact
+        let isByKey = arguments.sort.map { $0.keys.map(\.path.components) == [["_id"]] } ?? true
+        let hasOnePlan = isByKey && condition.hasOnePlan && !layout.hasDocumentIndex
+        if hasOnePlan { condition.hidesPaths = true }
         var order: SQLFragment?
         var way = SortingWay.inGateway
         if let sort = arguments.sort {
@@ -74,14 +81,15 @@ public struct QueryCompiler: Sendable {
         let rowOrder = order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
             select:
-                "SELECT doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), rowOrder))",
+                "SELECT doc, shape FROM \(layout.table)\(Self.suffix(text(condition), rowOrder))",
             decidesMatch: decides,
             grade: decides ? .exact : condition.narrowing.grade,
             sorts: sorts,
             sorting: way,
             cuts: decides && sorts,
             arguments: arguments,
-            isPointRead: isPoint
+            isPointRead: isPoint,
+            hasOnePlan: isPoint || hasOnePlan
         )
     }
 
@@ -134,11 +142,42 @@ public struct QueryCompiler: Sendable {
         .all([filters.compile(filter), permitted])
     }
 
+    /// A statement that fails with ``OtherValues`` where a read with these filters would; nil where none does.
+    public func proof(_ asked: [Filter]) -> SQLFragment? {
+        proofs(.all([permitted] + asked.map(filters.compile))).map { "SELECT \($0)" }
+    }
+
+    private func proofs(_ condition: Condition) -> SQLFragment? {
+        guard !condition.others.isEmpty else { return nil }
+        let proofs: [SQLFragment] = condition.others.map {
+            DatabaseFunctions.typedAlone(
+                "EXISTS (SELECT FROM \(layout.table) WHERE \($0) IS NOT NULL)",
+                place: layout.place(of: $0)
+            )
+        }
+        return .joined(proofs, separator: " AND ")
+    }
+
+    /// The text of a condition, with the proof of what it takes for granted.
+    func text(_ condition: Condition) -> SQLFragment? {
+        guard let text = condition.fragment(on: "doc") else { return nil }
+        return proofs(condition).map { "\(text) AND \($0)" } ?? text
+    }
+
     static func suffix(_ condition: SQLFragment?, _ order: SQLFragment?) -> SQLFragment {
         var result = SQLFragment()
         if let condition { result += " WHERE \(condition)" }
         if let order { result += " ORDER BY \(order)" }
         return result
+    }
+
+    /// Whether an operation gains from trust: a read, and not of one document by its `_id`.
+    public static func mayTrustColumns(_ action: DataAction) -> Bool {
+        switch action {
+        case .find(let arguments), .findOne(let arguments): !isPoint(arguments.filter)
+        case .count, .distinct, .aggregate, .explain: !action.mayWrite
+        default: false
+        }
     }
 
     /// Whether a filter names one `_id`, so that one plan serves all values.
@@ -170,6 +209,13 @@ public enum SortingWay: Sendable, Hashable {
     }
 }
 
+/// The SQLSTATE with which a statement says that a typed column does not hold all values. Its constraint name is what
+/// ``CollectionLayout/distrusting(_:)`` takes.
+public enum OtherValues {
+    /// A code that PostgreSQL itself never raises.
+    public static let sqlState = "TG002"
+}
+
 /// A read, and what it leaves to the caller.
 public struct FindStatement: Sendable {
     /// Without skip and limit: `SELECT doc, shape …`.
@@ -187,6 +233,8 @@ public struct FindStatement: Sendable {
     let arguments: FindArguments
     /// Whether at most one row can come.
     public let isPointRead: Bool
+    /// Whether one plan serves all values.
+    public let hasOnePlan: Bool
 
     /// The statement with skip and limit where they are SQL's.
     ///

@@ -49,7 +49,11 @@ public final class CollectionCatalog: Sendable {
         if let known { return known }
         let rows = try await database.run(
             """
-            SELECT id, schema_name, table_name, promoted, indexed, mapped -> 'writable' FROM tidegate.collections \
+            SELECT id, schema_name, table_name, promoted, indexed, mapped -> 'writable', \
+            EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam \
+            JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = 'doc' \
+            WHERE i.indrelid = to_regclass(format('%I.%I', schema_name, table_name)) AND m.amname = 'gin' \
+            AND a.attnum = ANY (i.indkey)) FROM tidegate.collections \
             WHERE database = \(bind: .text(name)) AND collection = \(bind: .text(collection))
             """,
             plan: .automatic,
@@ -64,7 +68,8 @@ public final class CollectionCatalog: Sendable {
             name: table,
             promoted: Array(rows.slice(0, 3) ?? []),
             indexed: Array(rows.slice(0, 4) ?? []),
-            origin: rows.text(0, 5).map { .mapped(isWritable: $0 == "true") } ?? .own
+            origin: rows.text(0, 5).map { .mapped(isWritable: $0 == "true") } ?? .own,
+            hasDocumentIndex: rows.bool(0, 6) ?? false
         )
         state.withLock { state in
             guard state.generation == generation, state.layouts.count < Self.rememberedLayouts else { return }
@@ -93,6 +98,17 @@ public final class CollectionCatalog: Sendable {
             return layout
         }
         throw ServiceError(.internalServerError, "the collection was removed at this moment")
+    }
+
+    /// Takes note that values lie beside a typed column, until the layout is read anew.
+    ///
+    /// - Parameter place: As ``QueryCompiler/CollectionLayout/place(of:)``.
+    func distrust(_ place: String) {
+        state.withLock { state in
+            for (address, layout) in state.layouts {
+                if let changed = layout.distrusting(place) { state.layouts[address] = changed }
+            }
+        }
     }
 
     /// Forgets a layout that turned out to be old.

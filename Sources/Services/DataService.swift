@@ -124,7 +124,7 @@ public final class DataService: Sendable {
         -> DataResult
     {
         do {
-            return try await call.execute(operation.action)
+            return try await read(operation, call)
         } catch {
             // A column or table that went while its layout was remembered.
             guard let state = error.postgresFailure?.sqlState,
@@ -135,6 +135,28 @@ public final class DataService: Sendable {
             catalog.forgetAll()
             return try await call.execute(operation.action)
         }
+    }
+
+    /// Executes an operation; a read at first as if typed columns held all values of their fields.
+    private func read(_ operation: DataOperation, _ call: DataCall) async throws(ServiceError) -> DataResult {
+        guard QueryCompiler.mayTrustColumns(operation.action) else {
+            return try await call.execute(operation.action)
+        }
+        var trusting = call
+        trusting.trustsColumns = true
+        // Each attempt teaches about one field; who has more of them than this is read without trust.
+        for _ in 0..<4 {
+            do throws(ServiceError) {
+                return try await trusting.execute(operation.action)
+            } catch {
+                guard let failure = error.postgresFailure, failure.sqlState == .otherValues else {
+                    throw error
+                }
+                guard let place = failure.constraint else { break }
+                catalog.distrust(place)
+            }
+        }
+        return try await call.execute(operation.action)
     }
 }
 
@@ -163,4 +185,6 @@ extension SQLState {
     static let undefinedColumn = SQLState("42703")
     /// What `tidegate.sort_key` raises for values that it cannot order.
     static let cannotSort = SQLState(SortFailure.sqlState)
+    /// What a statement raises that trusted a typed column in vain.
+    static let otherValues = SQLState(OtherValues.sqlState)
 }

@@ -18,6 +18,8 @@ struct DataCall: Sendable {
     let trace: RequestTrace?
     /// The transaction that this is a part of, for an operation among several.
     var enclosing: EnclosingTransaction?
+    /// Whether statements may take typed columns to hold all values: reads that can begin anew when one does not.
+    var trustsColumns = false
     /// What the same caller may do elsewhere; asked for every other collection that a pipeline reads or writes.
     let authorize: @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan
 
@@ -115,7 +117,7 @@ struct DataCall: Sendable {
     var plan: AccessPlan { prepared.plan }
 
     func compiler(_ layout: CollectionLayout) -> QueryCompiler {
-        prepared.compiler(layout)
+        prepared.compiler(layout, trustsColumns: trustsColumns)
     }
 
     /// The layout, nil for a collection that is not there: reading makes none.

@@ -32,6 +32,10 @@ extension DataCall {
             return answer
         }
         let compiler = compiler(layout)
+        // A plan alone would not find out that the columns do not hold all values.
+        if let proof = compiler.proof(arguments.conjuncts.map(\.filter)) {
+            _ = try await run(proof, isPoint: false)
+        }
         let statement: SQLFragment
         switch arguments.subject {
         case .find(var find):

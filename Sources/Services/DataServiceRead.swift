@@ -45,7 +45,7 @@ extension DataCall {
     ) async throws(ServiceError) -> ResultDocuments {
         note(read.grade)
         if read.cuts {
-            let rows = try await run(read.statement(), isPoint: read.isPointRead)
+            let rows = try await run(read.statement(), isPoint: read.hasOnePlan)
             let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
             if plan.readsWholeDocuments, plan.queryProjection == nil, arguments.projection == nil {
                 return ResultDocuments(rows, shapes: shapes)

@@ -42,4 +42,23 @@ struct FuzzFindingTests {
         #expect(exported["data_sources/elsewhere/notes.txt"] == Array("why".utf8))
         #expect(exported["data_sources/elsewhere/config.json"] == nil)
     }
+
+    @Test(
+        "a collection keeps its name through an export, whatever is in it",
+        arguments: [
+            ("I%tem", "I%tem"), ("I%25tem", "I%tem"), ("a%2Fb", "a/b"), ("a%2fb", "a%2fb"), ("%41", "%41"),
+        ]
+    )
+    func collectionName(folder: String, name: String) throws {
+        var files = ConfigurationTreeReaderTests.version1
+        files["data_sources/other/config.json"] = #"{"name": "other", "type": "mongodb-atlas"}"#
+        files["data_sources/other/todo/\(folder)/schema.json"] = #"{"title": "x", "bsonType": "object"}"#
+        let tree = try #require(
+            ConfigurationTreeReader.read(FileTree(files: files.mapValues { Array($0.utf8) })).tree
+        )
+        let key = ConfigurationTree.CollectionKey(database: "todo", collection: name)
+        #expect(tree.sources["other"]?.collections[key] != nil)
+        let again = try #require(ConfigurationTreeReader.read(ConfigurationTreeWriter.write(tree)).tree)
+        #expect(again.sources["other"]?.collections[key] != nil)
+    }
 }

@@ -21,9 +21,10 @@ struct FilterDifferentialTests {
         _ fixture: CollectionFixture,
         _ filter: Filter,
         _ source: FilterCompiler.Source,
-        _ tally: inout Tally
+        _ tally: inout Tally,
+        trustsColumns: Bool = false
     ) async throws {
-        let compiler = FilterCompiler(source: source)
+        let compiler = FilterCompiler(source: source, trustsColumns: trustsColumns)
         let condition = compiler.compile(filter)
         let found = try await fixture.keys(where: condition.fragment(on: compiler.document))
         let context = EvaluationContext(now: 0)
@@ -85,6 +86,33 @@ struct FilterDifferentialTests {
             try await compare(fixture, generator.filter(depth: 1), .rows(fixture.layout), &tally)
         }
         #expect(tally.exact > 300, "\(tally)")
+        await fixture.database.close()
+    }
+
+    @Test("it decides exactly or narrows safely, on promoted columns that hold all values of their fields")
+    func trusted() async throws {
+        var generator = GeneratedQueries(seed: 4)
+        let documents = generator.collection(250).map { document in
+            var document = document
+            for (key, type) in [("a", BSONType.string), ("b", .int32), ("c", .objectID)] {
+                if let value = document[key], value.type != type, !value.isNull { document[key] = nil }
+            }
+            return document
+        }
+        let fixture = try await CollectionFixture(
+            documents,
+            promoted: [("a", "string"), ("b", "number"), ("c", "objectId")]
+        )
+        var tally = Tally()
+        for _ in 0..<1500 {
+            let filter = generator.filter(depth: 1)
+            try await compare(fixture, filter, .rows(fixture.layout), &tally, trustsColumns: true)
+        }
+        #expect(tally.exact > 300, "\(tally)")
+        let compiler = FilterCompiler(source: .rows(fixture.layout), trustsColumns: true)
+        #expect(
+            compiler.compile(try FilterParser.parse(["a": "a"])).others == [fixture.layout.promoted[0].rest]
+        )
         await fixture.database.close()
     }
 

@@ -60,7 +60,7 @@ extension QueryCompiler {
         }
         let isExact = plan.readFilterIsExact && prefix.rulesAreExact
         return AggregateStatement(
-            statement: prefix.select("doc, shape", from: layout.table, ordered: true),
+            statement: prefix.select("doc, shape", from: self, ordered: true),
             rows: .documents,
             decidesMatch: isExact,
             grade: isExact && remaining.isEmpty ? .exact : prefix.condition.narrowing.grade,
@@ -75,7 +75,7 @@ extension QueryCompiler {
         switch stage {
         case .count(let name):
             return AggregateStatement(
-                statement: "SELECT count(*) FROM (\(prefix.select("1 AS one", from: layout.table))) AS input",
+                statement: "SELECT count(*) FROM (\(prefix.select("1 AS one", from: self))) AS input",
                 rows: .count(name: name),
                 decidesMatch: true,
                 grade: rest.isEmpty ? .exact : .superset,
@@ -126,7 +126,7 @@ extension QueryCompiler {
         }
         return AggregateStatement(
             statement: """
-                SELECT key, count(*) FROM (\(prefix.select("\(key) AS key", from: layout.table))) AS input GROUP BY key
+                SELECT key, count(*) FROM (\(prefix.select("\(key) AS key", from: self))) AS input GROUP BY key
                 """,
             rows: .groups(fields: fields),
             decidesMatch: true,
@@ -188,13 +188,13 @@ private struct PipelinePrefix {
     ///
     /// - Parameters:
     ///   - columns: What a row has.
-    ///   - table: The collection's table.
+    ///   - compiler: Of the collection.
     ///   - ordered: Whether the rows come in natural order where no stage sorts; a cut needs it, too.
     /// - Returns: A `SELECT` with its conditions, order and cut.
-    func select(_ columns: SQLFragment, from table: SQLIdentifier, ordered: Bool = false) -> SQLFragment {
+    func select(_ columns: SQLFragment, from compiler: QueryCompiler, ordered: Bool = false) -> SQLFragment {
         let order = order ?? (ordered || isCut ? SortCompiler.natural : nil)
         var result: SQLFragment =
-            "SELECT \(columns) FROM \(table)\(QueryCompiler.suffix(condition.fragment(on: "doc"), order))"
+            "SELECT \(columns) FROM \(compiler.layout.table)\(QueryCompiler.suffix(compiler.text(condition), order))"
         if let limit { result += " LIMIT \(bind: .int(Int64(limit)))" }
         if skip > 0 { result += " OFFSET \(bind: .int(Int64(skip)))" }
         return result

@@ -9,11 +9,18 @@ struct Condition {
         /// A predicate of the path language on the document.
         case path(String)
         case sql(SQLFragment)
+        /// An equality that one index finds, in the order of `_id`.
+        case lookup(SQLFragment)
     }
 
     /// All of them hold; none is no condition at all.
     var terms: [Term]
     var isExact: Bool
+    /// Columns of which the terms take it that no row has a value in them; a statement has to make sure.
+    var others: [SQLFragment] = []
+
+    /// Whether path terms are kept from indexes that somebody may have made.
+    var hidesPaths = false
 
     static let always = Condition(terms: [], isExact: true)
     static let never = Condition(terms: [.sql("false")], isExact: true)
@@ -24,8 +31,8 @@ struct Condition {
         Condition(terms: [.path(text)], isExact: isExact)
     }
 
-    static func sql(_ text: SQLFragment, isExact: Bool = true) -> Condition {
-        Condition(terms: [.sql(text)], isExact: isExact)
+    static func sql(_ text: SQLFragment, isExact: Bool = true, others: [SQLFragment] = []) -> Condition {
+        Condition(terms: [.sql(text)], isExact: isExact, others: others)
     }
 
     static func all(_ conditions: [Condition]) -> Condition {
@@ -33,6 +40,7 @@ struct Condition {
         for condition in conditions {
             result.terms += condition.terms
             result.isExact = result.isExact && condition.isExact
+            result.assume(condition.others)
         }
         return result
     }
@@ -45,7 +53,9 @@ struct Condition {
         let isExact = conditions.allSatisfy(\.isExact)
         var paths: [String] = []
         var fragments: [SQLFragment] = []
+        var others = Condition.always
         for condition in conditions {
+            others.assume(condition.others)
             guard let fragment = condition.fragment(on: document) else {
                 return Condition(terms: [], isExact: isExact)
             }
@@ -53,21 +63,40 @@ struct Condition {
         }
         if !paths.isEmpty {
             let joined = paths.map { "(\($0))" }.joined(separator: " || ")
+            // Paths alone look at no column.
             if fragments.isEmpty { return .path(joined, isExact: isExact) }
             fragments.append(Condition.path(joined, isExact: true).fragment(on: document) ?? "true")
         }
-        return .sql("(\(.joined(fragments, separator: " OR ")))", isExact: isExact)
+        return .sql("(\(.joined(fragments, separator: " OR ")))", isExact: isExact, others: others.others)
     }
 
     /// It does not hold: only sure when this is exact; otherwise SQL says nothing.
     func negated(on document: SQLFragment) -> Condition {
         guard isExact else { return .unknown }
         guard let fragment = fragment(on: document) else { return .never }
-        return .sql("NOT coalesce(\(fragment), false)")
+        return .sql("NOT coalesce(\(fragment), false)", others: others)
     }
 
     /// The same terms, from which documents may yet drop out.
-    var narrowing: Condition { Condition(terms: terms, isExact: false) }
+    var narrowing: Condition { Condition(terms: terms, isExact: false, others: others) }
+
+    /// Whether one plan is the right one for all values: one index finds the rows, in the order of `_id`, and no
+    /// term beside it could have an index of its own.
+    var hasOnePlan: Bool {
+        var lookups = 0
+        for term in terms {
+            switch term {
+            case .lookup: lookups += 1
+            case .sql: return false
+            case .path: break
+            }
+        }
+        return lookups == 1
+    }
+
+    private mutating func assume(_ more: [SQLFragment]) {
+        for column in more where !others.contains(column) { others.append(column) }
+    }
 
     private var onlyPath: String? {
         var texts: [String] = []
@@ -87,12 +116,16 @@ struct Condition {
         for term in terms {
             switch term {
             case .path(let text): paths.append(text)
-            case .sql(let fragment): fragments.append(fragment)
+            case .sql(let fragment), .lookup(let fragment): fragments.append(fragment)
             }
         }
         if !paths.isEmpty {
             let text = paths.count == 1 ? paths[0] : paths.map { "(\($0))" }.joined(separator: " && ")
-            fragments.append("\(document) @@ \(bind: .jsonpath(text))")
+            fragments.append(
+                hidesPaths
+                    ? "(\(document) @@ \(bind: .jsonpath(text))) IS TRUE"
+                    : "\(document) @@ \(bind: .jsonpath(text))"
+            )
         }
         return fragments.isEmpty ? nil : .joined(fragments, separator: " AND ")
     }

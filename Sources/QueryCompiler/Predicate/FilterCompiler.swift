@@ -18,6 +18,8 @@ struct FilterCompiler {
     }
 
     let source: Source
+    /// Whether typed columns are taken to hold all values where that can be made sure of.
+    var trustsColumns = false
 
     var document: SQLFragment {
         switch source {
@@ -45,7 +47,10 @@ struct FilterCompiler {
         if case .rows(let layout) = source {
             // The key of a mapped relation has its own column, and the index that goes with it.
             for field in layout.promotedFields(at: path) {
-                if let condition = PromotedFieldCompiler(field: field).compile(
+                if let condition = PromotedFieldCompiler(
+                    field: field,
+                    isTrusted: trustsColumns && field.isProbed
+                ).compile(
                     test,
                     general: general(path, test),
                     on: document

@@ -8,6 +8,8 @@ import SQL
 /// both arms have an index, and neither names `doc`, so that updates of other fields stay HOT.
 struct PromotedFieldCompiler {
     let field: PromotedField
+    /// Whether the column is taken to hold all values; the condition says so.
+    var isTrusted = false
 
     /// Compiles one test on the field.
     ///
@@ -25,6 +27,13 @@ struct PromotedFieldCompiler {
         switch test {
         case .compare(let op, let value):
             guard let operand = operand(value) else { return nil }
+            if op == .equal, isTrusted {
+                return Condition(
+                    terms: [.lookup("\(field.equality) = \(operand)")],
+                    isExact: true,
+                    others: [field.rest]
+                )
+            }
             if op == .equal, let member = contained(value) {
                 var arms: [SQLFragment] = [
                     "\(field.equality) = \(operand)", "\(field.rest) @> \(bind: .jsonb(member))",
@@ -57,7 +66,13 @@ struct PromotedFieldCompiler {
     }
 
     /// The typed column decides, or else the document does, for the few rows with other values.
-    private func either(_ typed: SQLFragment, _ general: Condition, on document: SQLFragment) -> Condition? {
+    private func either(
+        _ typed: SQLFragment,
+        _ general: @autoclosure () -> Condition,
+        on document: SQLFragment
+    ) -> Condition? {
+        if isTrusted { return .sql(typed, others: [field.rest]) }
+        let general = general()
         guard let rest = general.fragment(on: document) else { return nil }
         return .sql(
             "(\(typed) OR (\(field.rest) IS NOT NULL AND \(rest)))",

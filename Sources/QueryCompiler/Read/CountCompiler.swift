@@ -10,7 +10,7 @@ extension QueryCompiler {
     public func count(_ arguments: CountArguments) -> SQLFragment? {
         let condition = visible(arguments.filter)
         guard condition.isExact, plan.readFilterIsExact else { return nil }
-        let suffix = Self.suffix(condition.fragment(on: "doc"), nil)
+        let suffix = Self.suffix(text(condition), nil)
         guard arguments.skip > 0 || arguments.limit != nil else {
             return "SELECT count(*) FROM \(layout.table)\(suffix)"
         }
@@ -52,11 +52,11 @@ extension QueryCompiler {
             let path = CandidatePath(root: "$", arguments.key), path.isPlain
         else { return nil }
         // In lax mode `[*]` opens an array, and takes anything else as it is.
-        let text = path.alternatives[0] + "[*]"
+        let values = path.alternatives[0] + "[*]"
         return """
             SELECT value FROM (SELECT value, min(_id) AS first, min(place) AS place FROM \(layout.table), \
-            LATERAL jsonb_path_query(doc, \(bind: .jsonpath(text))) WITH ORDINALITY AS input (value, place)\
-            \(Self.suffix(condition.fragment(on: "doc"), nil)) GROUP BY value) AS found \
+            LATERAL jsonb_path_query(doc, \(bind: .jsonpath(values))) WITH ORDINALITY AS input (value, place)\
+            \(Self.suffix(text(condition), nil)) GROUP BY value) AS found \
             ORDER BY first, place LIMIT \(bind: .int(Int64(most)))
             """
     }
