@@ -30,6 +30,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     // Plan and write
     case schemaValidationFailedWrite = "SchemaValidationFailedWrite"
     case serviceNotFound = "ServiceNotFound"
+    case serviceCommandNotFound = "ServiceCommandNotFound"
     case appNotFound = "AppNotFound"
     case endpointNotFound = "EndpointNotFound"
 

@@ -20,7 +20,7 @@ extension ErrorCode {
         case .tooManyRequests: .tooManyRequests
         case .readSizeLimitExceeded: .contentTooLarge
         case .badRequest, .invalidParameter, .missingParameter, .mongoDBError,
-            .schemaValidationFailedWrite, .serviceNotFound,
+            .schemaValidationFailedWrite, .serviceNotFound, .serviceCommandNotFound,
             .executionTimeLimitExceeded, .functionExecutionError:
             .badRequest
         case .maintenanceInProgress: .serviceUnavailable

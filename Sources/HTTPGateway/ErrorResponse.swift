@@ -23,10 +23,11 @@ struct ErrorResponse {
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// A denied insert, update or delete answers 400 although its code says 403 elsewhere
-    /// (rules.md §13.2).
+    /// A denied insert, update or delete answers 400 although its code says 403 elsewhere (rules.md §13.2); an
+    /// unknown service 404 in the client API, and 400 in the Data API (client-api.md §9.1).
     private var status: HTTPResponse.Status {
         if error.cause is WriteDenial { return .badRequest }
+        if error.cause is UnknownService { return .notFound }
         return error.code.status
     }
 

@@ -77,6 +77,9 @@ public struct HTTPGateway: Sendable {
         LocationRoutes(apps: apps, settings: settings).add(to: router)
         LoginRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
         SessionRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
+        FunctionRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(
+            to: router
+        )
         DocumentRoutes().add(to: router)
         HealthRoutes(isReady: isReady).add(to: router)
         return router

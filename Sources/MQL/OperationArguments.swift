@@ -7,10 +7,17 @@ import Errors
 /// message and `details` name the member. Source: `reference/data-api.md` §§2, 7.
 struct OperationArguments {
     let body: BSONDocument
+    /// What members are called in this request, where that is not the Data API's name for them.
+    var names: [String: String] = [:]
+    /// Whether a filter that is absent stands for all documents, in writes, too.
+    var mayOmitFilter = false
+
+    /// What the request calls a member.
+    func sentName(_ name: String) -> String { names[name] ?? name }
 
     /// The member, unless it is absent or null.
     func value(_ name: String) -> BSONValue? {
-        guard let value = body[name], !value.isNull else { return nil }
+        guard let value = body[sentName(name)], !value.isNull else { return nil }
         return value
     }
 
@@ -19,9 +26,9 @@ struct OperationArguments {
         guard let value = value(name) else {
             throw ServiceError(
                 .missingParameter,
-                "must provide a '\(name)' field",
+                "must provide a '\(sentName(name))' field",
                 serverCode: ServerErrorCode(40414),
-                details: [name: "is required"]
+                details: [sentName(name): "is required"]
             )
         }
         return value
@@ -31,7 +38,7 @@ struct OperationArguments {
     func document(_ name: String) throws(ServiceError) -> BSONDocument? {
         guard let value = value(name) else { return nil }
         guard case .document(let document) = value else {
-            throw Self.invalid(name, "must be an object", .typeMismatch)
+            throw Self.invalid(sentName(name), "must be an object", .typeMismatch)
         }
         return document
     }
@@ -39,7 +46,7 @@ struct OperationArguments {
     /// A document that must be there.
     func requiredDocument(_ name: String) throws(ServiceError) -> BSONDocument {
         guard case .document(let document) = try required(name) else {
-            throw Self.invalid(name, "must be an object", .typeMismatch)
+            throw Self.invalid(sentName(name), "must be an object", .typeMismatch)
         }
         return document
     }
@@ -47,7 +54,7 @@ struct OperationArguments {
     /// An array that must be there.
     func requiredArray(_ name: String) throws(ServiceError) -> [BSONValue] {
         guard case .array(let elements) = try required(name) else {
-            throw Self.invalid(name, "must be an array", .typeMismatch)
+            throw Self.invalid(sentName(name), "must be an array", .typeMismatch)
         }
         return elements
     }
@@ -56,9 +63,9 @@ struct OperationArguments {
     func documents(_ name: String) throws(ServiceError) -> [BSONDocument] {
         guard let value = value(name) else { return [] }
         guard case .array(let elements) = value else {
-            throw Self.invalid(name, "must be an array", .typeMismatch)
+            throw Self.invalid(sentName(name), "must be an array", .typeMismatch)
         }
-        return try Self.documents(elements, of: name)
+        return try Self.documents(elements, of: sentName(name))
     }
 
     /// The elements of an array, which must be documents.
@@ -78,7 +85,7 @@ struct OperationArguments {
     func flag(_ name: String, default absent: Bool = false) throws(ServiceError) -> Bool {
         guard let value = value(name) else { return absent }
         guard case .bool(let flag) = value else {
-            throw Self.invalid(name, "must be a boolean", .typeMismatch)
+            throw Self.invalid(sentName(name), "must be a boolean", .typeMismatch)
         }
         return flag
     }
@@ -86,10 +93,12 @@ struct OperationArguments {
     /// A whole number that is not negative; nil when absent.
     func count(_ name: String) throws(ServiceError) -> Int? {
         guard let value = value(name) else { return nil }
-        guard value.isNumber else { throw Self.invalid(name, "must be a number", .typeMismatch) }
-        if let number = value.doubleValue, number < 0 { throw Self.invalid(name, "must not be negative") }
+        guard value.isNumber else { throw Self.invalid(sentName(name), "must be a number", .typeMismatch) }
+        if let number = value.doubleValue, number < 0 {
+            throw Self.invalid(sentName(name), "must not be negative")
+        }
         guard let number = value.exactInt64, let count = Int(exactly: number) else {
-            throw Self.invalid(name, "must be a whole number")
+            throw Self.invalid(sentName(name), "must be a whole number")
         }
         return count
     }
@@ -97,10 +106,10 @@ struct OperationArguments {
     /// A string that must be there, neither empty nor with a NUL.
     func requiredText(_ name: String) throws(ServiceError) -> String {
         guard case .string(let text) = try required(name) else {
-            throw Self.invalid(name, "must be a string", .typeMismatch)
+            throw Self.invalid(sentName(name), "must be a string", .typeMismatch)
         }
-        if text.isEmpty { throw Self.invalid(name, "must not be empty") }
-        if text.utf8.contains(0) { throw Self.invalid(name, "must not contain a NUL character") }
+        if text.isEmpty { throw Self.invalid(sentName(name), "must not be empty") }
+        if text.utf8.contains(0) { throw Self.invalid(sentName(name), "must not contain a NUL character") }
         return text
     }
 

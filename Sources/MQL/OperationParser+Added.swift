@@ -91,7 +91,7 @@ extension OperationParser {
     ) throws(ServiceError) -> FindAndModifyArguments {
         var result = change
         if let projection = try arguments.document("projection") {
-            budget.place = "projection"
+            budget.place = arguments.sentName("projection")
             result.projection = try ProjectionParser.parse(projection, inPipeline: false, budget)
         }
         if let sort = try arguments.document("sort"), !sort.isEmpty {

@@ -44,7 +44,7 @@ public enum OperationParser {
         return DataOperation(namespace: namespace, action: action, options: options)
     }
 
-    private static func dataAction(
+    static func dataAction(
         _ name: String,
         _ arguments: OperationArguments,
         _ budget: ParseBudget
@@ -85,7 +85,7 @@ public enum OperationParser {
             find.filter = try FilterParser.parse(filter, budget)
         }
         if let projection = try arguments.document("projection") {
-            budget.place = "projection"
+            budget.place = arguments.sentName("projection")
             find.projection = try ProjectionParser.parse(projection, inPipeline: false, budget)
             if find.projection?.isPositional == true, FieldReads(find.filter).hasExpression {
                 throw .mongo(
@@ -138,7 +138,8 @@ public enum OperationParser {
         _ arguments: OperationArguments,
         _ budget: ParseBudget
     ) throws(ServiceError) -> Filter {
-        try FilterParser.parse(arguments.requiredDocument("filter"), budget)
+        if arguments.mayOmitFilter, arguments.value("filter") == nil { return .all }
+        return try FilterParser.parse(arguments.requiredDocument("filter"), budget)
     }
 
     static func update(

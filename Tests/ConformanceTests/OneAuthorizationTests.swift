@@ -36,8 +36,28 @@ struct OneAuthorizationTests {
         "pipeline":[{"$match":{}}],"key":"text","operations":[{"updateOne":{"filter":{"_id":1},
         "update":{"$set":{"text":"changed"}}}},{"insertOne":{"document":{"_id":4,"text":"\(marker)"}}}],"projection":{"text":1,"_id":0},"sort":{"_id":1},"limit":5,"skip":0,
         "username":"x@example.com","email":"x@example.com","password":"secret-enough",
-        "arguments":[{"database":"vault","collection":"Safe","query":{}}],"service":"mongodb-atlas","name":"find"
+        "name":"x"
         """
+
+    /// The argument of a call of the MongoDB service: the same members, but that `update` holds a replacement.
+    private static func argument(_ action: String) -> String {
+        action == "findOneAndReplace"
+            ? members.replacingOccurrences(
+                of: #""update":{"$set":{"text":"changed"}}"#,
+                with: #""update":{"text":"changed"}"#
+            )
+            : members
+    }
+
+    /// One request of each route, and one for each action where a path or a body names one.
+    private struct Sent {
+        let method: HTTPRequest.Method
+        let path: String
+        /// The operation that it asks for; nil for routes that know of no data.
+        var operation: DataOperation?
+        var name = ""
+        var body = "{\(OneAuthorizationTests.members)}"
+    }
 
     /// What the authorizer was asked, in order.
     private final class Witness: Sendable {
@@ -83,41 +103,66 @@ struct OneAuthorizationTests {
         return try #require(answer["access_token"]?.string, "\(login.text)")
     }
 
-    private func request(
-        _ gateway: GatewayInProcess,
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ token: String
-    ) async throws -> (status: Int, text: String) {
+    private func request(_ gateway: GatewayInProcess, _ sent: Sent, _ token: String) async throws -> (
+        status: Int, text: String
+    ) {
         try await gateway.send(
-            method,
-            path,
+            sent.method,
+            sent.path,
             headers: [(.authorization, "Bearer \(token)"), (.contentType, "application/json")],
-            body: "{\(Self.members)}"
+            body: sent.body
         )
     }
 
-    /// Method and path of every route, once for each action where the path names one; parameters filled in.
-    private func requests(_ gateway: GatewayInProcess) -> [(
-        method: HTTPRequest.Method, path: String, action: String?
-    )] {
-        var result: [(method: HTTPRequest.Method, path: String, action: String?)] = []
+    /// Parameters of paths are filled in.
+    private func requests(_ gateway: GatewayInProcess) throws -> [Sent] {
+        var result: [Sent] = []
         for route in gateway.gateway.router().routes {
             // Parameters are written `{name}` or `:name`.
             let path = route.path.description.replacingOccurrences(of: "{", with: ":")
                 .replacingOccurrences(of: "}", with: "")
-            let actions: [String?] = path.contains(":action") ? OperationParser.actions : [nil]
-            for action in actions {
-                let filled = path.split(separator: "/").map { part in
+            func filled(_ action: String = "") -> String {
+                let parts = path.split(separator: "/").map { part in
                     switch part {
                     case ":appID": TestApp.clientAppID
                     case ":version": "v1"
                     case ":provider": "local-userpass"
-                    case ":action": action ?? ""
+                    case ":action": action
                     default: part.hasPrefix(":") ? "65f0c0ffee0000000000aaaa" : String(part)
                     }
                 }
-                result.append((route.method, "/" + filled.joined(separator: "/"), action))
+                return "/" + parts.joined(separator: "/")
+            }
+            let members = try ExtendedJSON.readDocument(Array("{\(Self.members)}".utf8))
+            if path.contains(":action") {
+                for action in OperationParser.actions {
+                    let operation = try OperationParser.parse(action: action, body: members)
+                    result.append(
+                        Sent(method: route.method, path: filled(action), operation: operation, name: action)
+                    )
+                }
+            } else if path.hasSuffix("/functions/call"), route.method == .post {
+                for action in OperationParser.serviceActions {
+                    let argument = "{\(Self.argument(action))}"
+                    let operation = try OperationParser.parse(
+                        serviceAction: action,
+                        service: "mongodb-atlas",
+                        argument: try ExtendedJSON.readDocument(Array(argument.utf8))
+                    )
+                    let body =
+                        #"{"name":"\#(action)","service":"mongodb-atlas","arguments":[\#(argument)]}"#
+                    result.append(
+                        Sent(
+                            method: route.method,
+                            path: filled(),
+                            operation: operation,
+                            name: "service \(action)",
+                            body: body
+                        )
+                    )
+                }
+            } else {
+                result.append(Sent(method: route.method, path: filled()))
             }
         }
         return result
@@ -129,31 +174,34 @@ struct OneAuthorizationTests {
         let gateway = try await gateway(Self.denied, witness)
         let before = try await stored(gateway)
         #expect(before.contains(Self.marker))
-        let requests = requests(gateway)
-        #expect(Set(requests.compactMap(\.action)) == Set(OperationParser.actions))
-        for (method, path, action) in requests {
+        let requests = try requests(gateway)
+        #expect(requests.count { $0.operation != nil } == Self.operations)
+        for sent in requests {
+            let what = "\(sent.method) \(sent.path) \(sent.name)"
             // A route may end the session or the account, so that each has its own.
             let token = try await token(gateway)
             witness.forget()
-            let answer = try await request(gateway, method, path, token)
+            let answer = try await request(gateway, sent, token)
             // Nor may it be counted.
-            if action?.contains("ount") == true { #expect(answer.text == #"{"count":0}"#) }
+            if sent.name.contains("ount") { #expect(Self.noCount.contains(answer.text), "\(what)") }
             // Names and ids that the caller sent may come back; the document must not.
-            #expect(!answer.text.contains(Self.marker), "\(method) \(path): \(answer.text)")
-            #expect(try await stored(gateway) == before, "\(method) \(path) changed the data")
+            #expect(!answer.text.contains(Self.marker), "\(what): \(answer.text)")
+            #expect(try await stored(gateway) == before, "\(what) changed the data")
             let asked = witness.operations
-            guard let action else {
-                #expect(asked.isEmpty, "\(method) \(path): a new way to the data belongs into this test")
+            guard let expected = sent.operation else {
+                #expect(asked.isEmpty, "\(what): a new way to the data belongs into this test")
                 continue
             }
-            #expect(asked.count == 1, "\(action) asked \(asked.count) times")
-            let body = try ExtendedJSON.readDocument(Array("{\(Self.members)}".utf8))
-            let expected = try OperationParser.parse(action: action, body: body)
+            #expect(asked.count == 1, "\(what) asked \(asked.count) times")
             #expect(asked.first?.namespace == expected.namespace)
             let operation = try #require(asked.first)
             #expect("\(operation.action)" == "\(expected.action)")
         }
     }
+
+    private static let operations = OperationParser.actions.count + OperationParser.serviceActions.count
+    private static let noCount = [#"{"count":0}"#, #"{"$numberLong":"0"}"#]
+    private static let oneCount = [#"{"count":1}"#, #"{"$numberLong":"1"}"#]
 
     @Test("the same requests do read and change where rules permit: the test above can fail")
     func grantAll() async throws {
@@ -161,7 +209,7 @@ struct OneAuthorizationTests {
         let gateway = try await gateway(Self.granted, witness)
         let token = try await token(gateway)
         var effective: Set<String> = []
-        for action in OperationParser.actions {
+        for sent in try requests(gateway) where sent.operation != nil {
             try await gateway.database.script(
                 """
                 DELETE FROM vault."Safe";
@@ -169,15 +217,14 @@ struct OneAuthorizationTests {
                 """
             )
             let before = try await stored(gateway)
-            let path = "/app/\(TestApp.clientAppID)/endpoint/data/v1/action/\(action)"
-            let answer = try await request(gateway, .post, path, token)
-            #expect(answer.status < 300, "\(action): \(answer.text)")
-            if answer.text.contains(Self.marker) || answer.text == #"{"count":1}"# {
-                effective.insert(action)
+            let answer = try await request(gateway, sent, token)
+            #expect(answer.status < 300, "\(sent.name): \(answer.text)")
+            if answer.text.contains(Self.marker) || Self.oneCount.contains(answer.text) {
+                effective.insert(sent.name)
             }
-            if try await stored(gateway) != before { effective.insert(action) }
+            if try await stored(gateway) != before { effective.insert(sent.name) }
         }
-        #expect(effective == Set(OperationParser.actions))
+        #expect(effective.count == Self.operations)
     }
 
     @Test("a namespace without rules is refused by the same function, before the database is asked")
@@ -185,16 +232,11 @@ struct OneAuthorizationTests {
         let witness = Witness()
         let gateway = try await gateway(Self.denied, witness)
         let token = try await token(gateway)
-        for action in OperationParser.actions {
+        for var sent in try requests(gateway) where sent.operation != nil {
             witness.forget()
-            let body = "{\(Self.members)}".replacingOccurrences(of: "\"Safe\"", with: "\"Elsewhere\"")
-            let answer = try await gateway.send(
-                .post,
-                "/app/\(TestApp.clientAppID)/endpoint/data/v1/action/\(action)",
-                headers: [(.authorization, "Bearer \(token)")],
-                body: body
-            )
-            #expect(answer.status == 403, "\(action): \(answer.text)")
+            sent.body = sent.body.replacingOccurrences(of: "\"Safe\"", with: "\"Elsewhere\"")
+            let answer = try await request(gateway, sent, token)
+            #expect(answer.status == 403, "\(sent.name): \(answer.text)")
             #expect(witness.operations.map(\.namespace.collection) == ["Elsewhere"])
         }
         #expect(

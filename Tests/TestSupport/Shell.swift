@@ -50,10 +50,14 @@ public enum Shell {
 
     /// As ``run(_:_:input:)``, for programs that take their time: the waiting is done on a thread of its own, and
     /// other tests go on.
-    public static func finish(_ executable: URL, _ arguments: [String]) async throws -> Result {
+    public static func finish(
+        _ executable: URL,
+        _ arguments: [String],
+        input: Data? = nil
+    ) async throws -> Result {
         try await withCheckedThrowingContinuation { waiting in
             Thread.detachNewThread {
-                waiting.resume(with: Swift.Result { try run(executable, arguments) })
+                waiting.resume(with: Swift.Result { try run(executable, arguments, input: input) })
             }
         }
     }

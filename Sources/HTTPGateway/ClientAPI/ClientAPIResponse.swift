@@ -33,13 +33,20 @@ struct ClientAPIBody {
     init(_ request: Request, settings: GatewaySettings, gate: RequestGate) async throws(ServiceError) {
         var room: RequestGate.Room?
         let reader = RequestBodyReader(maxBytes: min(settings.limits.bodyBytes, Self.maxBytes), gate: gate)
-        let bytes = try await reader.read(request.headers, request.body, &room)
+        try self.init(
+            try await reader.read(request.headers, request.body, &room),
+            limits: settings.limits.read
+        )
+    }
+
+    /// A body that has been read.
+    init(_ bytes: [UInt8], limits: ReadLimits) throws(ServiceError) {
         guard !bytes.isEmpty else {
             document = BSONDocument()
             return
         }
         do {
-            document = try ExtendedJSON.readDocument(bytes, limits: settings.limits.read)
+            document = try ExtendedJSON.readDocument(bytes, limits: limits)
         } catch {
             throw ServiceError(
                 .invalidParameter,
