@@ -57,9 +57,9 @@ public struct Migrator: Sendable {
     /// - Throws: Why the database does not answer in time.
     public func dueCount(within limit: Duration) async throws(ServiceError) -> Int {
         let available = try Migration.embedded()
-        let may = try await database.run(MigrationStatements.mayRead, plan: .automatic, within: limit)
+        let may = try await database.run(MigrationStatements.mayRead, plan: .generic, within: limit)
         guard may.bool(0, 0) == true else { return 0 }
-        let rows = try await database.run(MigrationStatements.applied, plan: .automatic, within: limit)
+        let rows = try await database.run(MigrationStatements.applied, plan: .generic, within: limit)
         let done = Set(MigrationStatements.decode(rows).map(\.number))
         return available.count { !done.contains($0.number) }
     }

@@ -10,8 +10,8 @@ public struct CollectionLayout: Sendable, Hashable {
     public let table: SQLIdentifier
     /// Whose rows the documents are.
     public let origin: Origin
-    /// Whether an index on whole documents may find what typed columns do not.
-    public let hasDocumentIndex: Bool
+    /// What else is known of the table.
+    public let facts: TableFacts
     /// The fields with typed columns, in the order in which they were promoted; then those with an index on the
     /// expression of such a column.
     public let promoted: [PromotedField]
@@ -33,10 +33,10 @@ public struct CollectionLayout: Sendable, Hashable {
         table: SQLIdentifier,
         promoted: [PromotedField] = [],
         origin: Origin = .own,
-        hasDocumentIndex: Bool = false
+        facts: TableFacts = TableFacts()
     ) {
         self.id = id
-        self.hasDocumentIndex = hasDocumentIndex
+        self.facts = facts
         self.table = table
         self.promoted = promoted
         self.origin = origin
@@ -52,7 +52,7 @@ public struct CollectionLayout: Sendable, Hashable {
     ///     that this version does not know are left out; nothing then uses their columns.
     ///   - indexed: The column `indexed`: `[{"path", "type", "sorts"}]`, with `"column"` for a promoted field.
     ///   - origin: What the column `mapped` says.
-    ///   - hasDocumentIndex: Whether there is a GIN index on `doc`.
+    ///   - facts: What else is known of the table.
     /// - Throws: ``ServiceError`` when one of the last is not JSON.
     public init(
         id: Int32,
@@ -61,10 +61,10 @@ public struct CollectionLayout: Sendable, Hashable {
         promoted: [UInt8],
         indexed: [UInt8] = Array("[]".utf8),
         origin: Origin = .own,
-        hasDocumentIndex: Bool = false
+        facts: TableFacts = TableFacts()
     ) throws(ServiceError) {
         self.id = id
-        self.hasDocumentIndex = hasDocumentIndex
+        self.facts = facts
         self.origin = origin
         table = SQLIdentifier(schema: schema, name)
         let indexes = try ExtendedJSON.readValue(indexed).array?.compactMap(\.document) ?? []
@@ -84,7 +84,8 @@ public struct CollectionLayout: Sendable, Hashable {
                     rest: "\(SQLIdentifier(rest))",
                     equality: entry["equal"]?.string.map { "\(SQLIdentifier($0))" },
                     sorts: sortable.contains(key),
-                    isProbed: entry["probe"] == .bool(true)
+                    isProbed: entry["probe"] == .bool(true),
+                    isSpread: facts.spreadColumns.contains(column)
                 )
             )
         }
@@ -130,7 +131,7 @@ public struct CollectionLayout: Sendable, Hashable {
             table: table,
             promoted: fields,
             origin: origin,
-            hasDocumentIndex: hasDocumentIndex
+            facts: facts
         )
     }
 
@@ -141,6 +142,21 @@ public struct CollectionLayout: Sendable, Hashable {
             field.path.components.count == path.components.count
                 && zip(field.path.components, path.components).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
         }
+    }
+}
+
+/// What the choice of plans depends on beside a table's columns; it may be some time old.
+public struct TableFacts: Sendable, Hashable {
+    /// Whether an index on whole documents may find what typed columns do not: a GIN index on `doc`.
+    public let hasDocumentIndex: Bool
+    /// The columns in which PostgreSQL has seen many different values, so that none stands for a large part of the rows
+    /// in a plan made for any of them.
+    public let spreadColumns: Set<String>
+
+    /// Made of its parts; nothing is known without.
+    public init(hasDocumentIndex: Bool = false, spreadColumns: Set<String> = []) {
+        self.hasDocumentIndex = hasDocumentIndex
+        self.spreadColumns = spreadColumns
     }
 }
 
@@ -182,6 +198,8 @@ public struct PromotedField: Sendable, Hashable {
     /// Whether an index gives the typed column's rows in the order of `_id`, and another tells at once whether there
     /// are values beside it.
     public let isProbed: Bool
+    /// Whether the column is among the table's ``TableFacts/spreadColumns``.
+    public let isSpread: Bool
 
     /// Made of its parts.
     public init(
@@ -191,7 +209,8 @@ public struct PromotedField: Sendable, Hashable {
         rest: SQLFragment,
         equality: SQLFragment? = nil,
         sorts: Bool = false,
-        isProbed: Bool = false
+        isProbed: Bool = false,
+        isSpread: Bool = false
     ) {
         self.path = path
         self.type = type
@@ -200,6 +219,7 @@ public struct PromotedField: Sendable, Hashable {
         self.equality = equality ?? column
         self.sorts = sorts
         self.isProbed = isProbed
+        self.isSpread = isSpread
     }
 
     /// What one field has one column for.

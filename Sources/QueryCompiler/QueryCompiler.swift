@@ -62,7 +62,7 @@ public struct QueryCompiler: Sendable {
         var condition = visible(arguments.filter)
         let decides = condition.isExact && plan.readFilterIsExact
         let isByKey = arguments.sort.map { $0.keys.map(\.path.components) == [["_id"]] } ?? true
-        let hasOnePlan = isByKey && condition.hasOnePlan && !layout.hasDocumentIndex
+        let hasOnePlan = isByKey && condition.hasOnePlan && !layout.facts.hasDocumentIndex
         if hasOnePlan { condition.hidesPaths = true }
         var order: SQLFragment?
         var way = SortingWay.inGateway

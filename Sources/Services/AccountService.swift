@@ -183,7 +183,7 @@ public final class AccountService: Sendable {
 
     /// Runs one statement under the service's time limit; each has one sensible plan, by a key.
     func query(_ statement: SQLFragment) async throws(ServiceError) -> ResultSet {
-        try await database.run(statement, plan: .automatic, within: Self.statementLimit)
+        try await database.run(statement, plan: .generic, within: Self.statementLimit)
     }
 
     /// A user, from memory or from the database.

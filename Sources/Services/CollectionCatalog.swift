@@ -1,3 +1,4 @@
+import BSON
 public import Errors
 public import Postgres
 public import QueryCompiler
@@ -15,14 +16,23 @@ public final class CollectionCatalog: Sendable {
         let collection: [UInt8]
     }
 
+    private struct Entry {
+        var layout: CollectionLayout
+        let isGoodUntil: ContinuousClock.Instant
+    }
+
     private struct State {
-        var layouts: [Address: CollectionLayout] = [:]
+        var layouts: [Address: Entry] = [:]
         /// Raised by every invalidation, so that a load that began before it is not kept.
         var generation = 0
     }
 
     /// More collections than this are looked up each time.
     private static let rememberedLayouts = 10_000
+    /// Nobody tells of indexes made by hand, of statistics, or that the last value beside a typed column went.
+    private static let refresh = Duration.seconds(60)
+    /// A column with at least so many different values is spread.
+    private static let manyValues: Int64 = 100
     private let database: Database
     private let state = Mutex(State())
 
@@ -46,17 +56,20 @@ public final class CollectionCatalog: Sendable {
     ) async throws(ServiceError) -> CollectionLayout? {
         let address = Address(database: Array(name.utf8), collection: Array(collection.utf8))
         let (known, generation) = state.withLock { ($0.layouts[address], $0.generation) }
-        if let known { return known }
+        if let known, known.isGoodUntil > .now { return known.layout }
         let rows = try await database.run(
             """
             SELECT id, schema_name, table_name, promoted, indexed, mapped -> 'writable', \
-            EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam \
+            EXISTS (SELECT FROM pg_index i JOIN pg_class r ON r.oid = i.indexrelid JOIN pg_am m ON m.oid = r.relam \
             JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = 'doc' \
-            WHERE i.indrelid = to_regclass(format('%I.%I', schema_name, table_name)) AND m.amname = 'gin' \
-            AND a.attnum = ANY (i.indkey)) FROM tidegate.collections \
+            WHERE i.indrelid = to_regclass(format('%I.%I', c.schema_name, c.table_name)) AND m.amname = 'gin' \
+            AND a.attnum = ANY (i.indkey)), \
+            (SELECT jsonb_agg(s.attname) FROM pg_stats s WHERE s.schemaname = c.schema_name \
+            AND s.tablename = c.table_name AND (s.n_distinct < 0 OR s.n_distinct >= \(bind: .int(Self.manyValues)))) \
+            FROM tidegate.collections c \
             WHERE database = \(bind: .text(name)) AND collection = \(bind: .text(collection))
             """,
-            plan: .automatic,
+            plan: .generic,
             deadline: deadline
         )
         guard rows.rowCount > 0, let id = rows.int(0, 0).flatMap({ Int32(exactly: $0) }),
@@ -69,11 +82,20 @@ public final class CollectionCatalog: Sendable {
             promoted: Array(rows.slice(0, 3) ?? []),
             indexed: Array(rows.slice(0, 4) ?? []),
             origin: rows.text(0, 5).map { .mapped(isWritable: $0 == "true") } ?? .own,
-            hasDocumentIndex: rows.bool(0, 6) ?? false
+            facts: TableFacts(
+                hasDocumentIndex: rows.bool(0, 6) ?? false,
+                spreadColumns: Set(
+                    try rows.slice(0, 7).map { slice throws(ServiceError) in
+                        try ExtendedJSON.readValue(Array(slice)).array?.compactMap(\.string) ?? []
+                    } ?? []
+                )
+            )
         )
         state.withLock { state in
-            guard state.generation == generation, state.layouts.count < Self.rememberedLayouts else { return }
-            state.layouts[address] = layout
+            guard state.generation == generation,
+                state.layouts.count < Self.rememberedLayouts || state.layouts[address] != nil
+            else { return }
+            state.layouts[address] = Entry(layout: layout, isGoodUntil: .now + Self.refresh)
         }
         return layout
     }
@@ -105,8 +127,8 @@ public final class CollectionCatalog: Sendable {
     /// - Parameter place: As ``QueryCompiler/CollectionLayout/place(of:)``.
     func distrust(_ place: String) {
         state.withLock { state in
-            for (address, layout) in state.layouts {
-                if let changed = layout.distrusting(place) { state.layouts[address] = changed }
+            for (address, entry) in state.layouts {
+                if let changed = entry.layout.distrusting(place) { state.layouts[address]?.layout = changed }
             }
         }
     }

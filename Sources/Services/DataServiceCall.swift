@@ -138,11 +138,11 @@ struct DataCall: Sendable {
         trace?.enter(.database)
         defer { trace?.enter(.evaluate) }
         if let enclosing {
-            return try await enclosing.transaction.run(statement, plan: isPoint ? .automatic : .custom)
+            return try await enclosing.transaction.run(statement, plan: isPoint ? .generic : .custom)
         }
         return try await service.database.run(
             statement,
-            plan: isPoint ? .automatic : .custom,
+            plan: isPoint ? .generic : .custom,
             deadline: deadline
         )
     }

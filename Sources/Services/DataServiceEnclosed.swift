@@ -48,17 +48,17 @@ final class EnclosingTransaction: Sendable {
     func part<Value: Sendable>(
         _ body: (Transaction) async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        _ = try await transaction.run("SAVEPOINT tidegate_part", plan: .automatic)
+        _ = try await transaction.run("SAVEPOINT tidegate_part", plan: .generic)
         let value: Value
         do throws(ServiceError) {
             value = try await body(transaction)
         } catch {
             // When this fails as well, the transaction does.
-            _ = try await transaction.run("ROLLBACK TO SAVEPOINT tidegate_part", plan: .automatic)
-            _ = try await transaction.run("RELEASE SAVEPOINT tidegate_part", plan: .automatic)
+            _ = try await transaction.run("ROLLBACK TO SAVEPOINT tidegate_part", plan: .generic)
+            _ = try await transaction.run("RELEASE SAVEPOINT tidegate_part", plan: .generic)
             throw error
         }
-        _ = try await transaction.run("RELEASE SAVEPOINT tidegate_part", plan: .automatic)
+        _ = try await transaction.run("RELEASE SAVEPOINT tidegate_part", plan: .generic)
         return value
     }
 }

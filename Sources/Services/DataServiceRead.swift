@@ -163,7 +163,7 @@ extension DataCall {
                         hasLargeRows
                             ? "FETCH FORWARD 10 FROM tidegate_rows"
                             : "FETCH FORWARD 1000 FROM tidegate_rows",
-                        plan: .automatic
+                        plan: .generic
                     )
                     guard page.rowCount > 0, try await deliver(page, layout, take) else { break }
                     hasLargeRows = page.bytes.count > page.rowCount * Self.largeRow

@@ -40,7 +40,7 @@ final class ShapeRegistry: Sendable {
             SELECT id, order_text FROM tidegate.shapes \
             WHERE collection_id = \(bind: .int4(collection)) AND id = ANY (\(bind: .int4Array(missing.sorted())))
             """,
-            plan: .automatic,
+            plan: .generic,
             deadline: deadline
         )
         for row in 0..<loaded.rowCount {
@@ -101,7 +101,7 @@ final class ShapeRegistry: Sendable {
         let shape = DocumentShape(of: document)
         let rows = try await database.run(
             "SELECT tidegate.ensure_shape(\(bind: .int4(collection)), \(bind: .text(shape.text)))",
-            plan: .automatic,
+            plan: .generic,
             deadline: deadline
         )
         return keep(shape, rows, collection)
@@ -120,7 +120,7 @@ final class ShapeRegistry: Sendable {
             SELECT tidegate.learn_step(\(bind: .int4(collection)), \(bind: .int4(shape)), \(bind: .text(step)), \
             \(bind: .text(successor.text)))
             """,
-            plan: .automatic,
+            plan: .generic,
             deadline: deadline
         )
         return keep(successor, rows, collection)

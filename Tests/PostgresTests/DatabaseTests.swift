@@ -170,7 +170,7 @@ struct DatabaseTests {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<500 {
                 group.addTask {
-                    let plan: PlanMode = number % 2 == 0 ? .custom : .automatic
+                    let plan: PlanMode = number % 2 == 0 ? .custom : .generic
                     let rows = try await database.run("SELECT \(bind: .int(Int64(number)))", plan: plan)
                     return rows.int(0, 0) == number
                 }
@@ -230,10 +230,10 @@ struct DatabaseTests {
     func switchesPlanMode() async throws {
         let database = pool { $0.maxConnections = 1 }
         for round in 0..<6 {
-            let plan: PlanMode = round % 2 == 0 ? .automatic : .custom
+            let plan: PlanMode = round % 2 == 0 ? .generic : .custom
             let mode = try await database.run("SELECT current_setting('plan_cache_mode')", plan: plan)
-            #expect(mode.text(0, 0) == (plan == .automatic ? "auto" : "force_custom_plan"))
-            _ = try? await database.run("SELECT 1/0", plan: plan == .automatic ? .custom : .automatic)
+            #expect(mode.text(0, 0) == (plan == .generic ? "force_generic_plan" : "force_custom_plan"))
+            _ = try? await database.run("SELECT 1/0", plan: plan == .generic ? .custom : .generic)
         }
         await database.close()
     }
@@ -241,7 +241,7 @@ struct DatabaseTests {
     @Test("runs commands that refuse to share a transaction")
     func runsAlone() async throws {
         let database = pool { $0.maxConnections = 1 }
-        _ = try await database.run("CREATE TABLE public.alone (a int)", plan: .automatic)
+        _ = try await database.run("CREATE TABLE public.alone (a int)", plan: .generic)
         _ = try await database.run("CREATE INDEX CONCURRENTLY alone_a ON public.alone (a)", plan: .custom)
         await database.close()
     }

@@ -124,7 +124,7 @@ struct ConnectionState: @unchecked Sendable {
             let value =
                 switch mode {
                 case .custom: "force_custom_plan"
-                case .automatic: "auto"
+                case .generic: "force_generic_plan"
                 }
             guard sendCommand("SET plan_cache_mode = \(value)") else { return false }
             replies += 1

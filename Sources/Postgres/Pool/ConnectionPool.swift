@@ -348,7 +348,7 @@ extension PlanMode {
     fileprivate var tag: Int {
         switch self {
         case .custom: 0
-        case .automatic: 1
+        case .generic: 1
         }
     }
 }

@@ -28,8 +28,9 @@ struct PromotedFieldCompiler {
         case .compare(let op, let value):
             guard let operand = operand(value) else { return nil }
             if op == .equal, isTrusted {
+                let text: SQLFragment = "\(field.equality) = \(operand)"
                 return Condition(
-                    terms: [.lookup("\(field.equality) = \(operand)")],
+                    terms: [field.isSpread ? .lookup(text) : .sql(text)],
                     isExact: true,
                     others: [field.rest]
                 )

@@ -92,7 +92,7 @@ extension RequestLog {
         do throws(ServiceError) {
             let limit = ContinuousClock.now + .seconds(10)
             let deadline = deadline.map { min($0, limit) } ?? limit
-            _ = try await database.run(statement, plan: .automatic, deadline: deadline)
+            _ = try await database.run(statement, plan: .generic, deadline: deadline)
             state.withLock { $0.mayRepeat = false }
             return nil
         } catch {
