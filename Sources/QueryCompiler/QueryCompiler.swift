@@ -15,6 +15,9 @@ public struct QueryCompiler: Sendable {
     /// What the caller may do with them.
     public let plan: AccessPlan
 
+    /// Whether texts compare by their bytes; otherwise SQL decides nothing of the caller's that compares them.
+    public private(set) var comparesTexts = true
+
     /// The rule filters and the readable documents, which every statement asks for.
     let permitted: Condition
     /// What the rules say of an update from `doc` to `nd`, and of the deletion of `doc`; nil when SQL cannot
@@ -46,7 +49,14 @@ public struct QueryCompiler: Sendable {
         )
     }
 
-    var filters: FilterCompiler { FilterCompiler(source: .rows(layout)) }
+    /// The same for an operation with a collation.
+    public var collated: QueryCompiler {
+        var compiler = self
+        compiler.comparesTexts = false
+        return compiler
+    }
+
+    var filters: FilterCompiler { FilterCompiler(source: .rows(layout), comparesTexts: comparesTexts) }
 
     /// Reads documents for a caller: filter, rule filters and readable documents in one statement.
     ///
@@ -59,7 +69,7 @@ public struct QueryCompiler: Sendable {
         let decides = condition.isExact && plan.readFilterIsExact
         var order: SQLFragment?
         var way = SortingWay.inGateway
-        if let sort = arguments.sort {
+        if comparesTexts, let sort = arguments.sort {
             if sorting == .byIndex, let indexed = SortCompiler.indexed(sort, layout) {
                 order = indexed.order
                 condition = .all([condition, .sql(indexed.condition)])
@@ -70,7 +80,7 @@ public struct QueryCompiler: Sendable {
             }
         }
         let sorts = arguments.sort == nil || order != nil
-        let isPoint = Self.isPoint(arguments.filter)
+        let isPoint = comparesTexts && Self.isPoint(arguments.filter)
         let rowOrder = order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
             select:

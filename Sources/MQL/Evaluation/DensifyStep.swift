@@ -47,7 +47,7 @@ final class DensifyStep: PipelineStep {
         if let value { try check(value) }
         entries.append(
             Entry(
-                partition: BSONKey(.array(partition)),
+                partition: context.key(.array(partition)),
                 value: value,
                 arrival: entries.count,
                 document: document
@@ -127,7 +127,7 @@ final class DensifyStep: PipelineStep {
                 while let place = next, BSONOrdering.compare(place, value) < 0,
                     isWithin(place, reach.high, includesHigh)
                 {
-                    guard try add(place, like: partition.first) else { return false }
+                    guard try add(place, like: entry) else { return false }
                     step += 1
                     next = try stepped(reach.low, place, step)
                 }
@@ -139,7 +139,7 @@ final class DensifyStep: PipelineStep {
             guard try super.accept(entry.document) else { return false }
         }
         while let place = next, isWithin(place, reach.high, includesHigh) {
-            guard try add(place, like: partition.first) else { return false }
+            guard try add(place, like: partition.last) else { return false }
             step += 1
             next = try stepped(reach.low, place, step)
         }
