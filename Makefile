@@ -1,6 +1,6 @@
 # tidegate: build, run, test. On a Debian machine with Swift, nothing else need be installed by hand.
 
-PACKAGES := libpq-dev libcurl4-openssl-dev libsqlite3-dev libjavascriptcoregtk-4.1-dev postgresql \
+PACKAGES := libpq-dev libicu-dev libcurl4-openssl-dev libsqlite3-dev libjavascriptcoregtk-4.1-dev postgresql \
 	curl openssl
 # What the tests use besides.
 TEST_PACKAGES := chromium

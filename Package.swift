@@ -50,7 +50,11 @@ let package = Package(
         room("BSON", ["Errors", product("Crypto", "swift-crypto")]),
         room("SQL", ["Errors"]),
         .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
-        room("MQL", ["BSON", "CPCRE2", "Errors"]),
+        .target(
+            name: "CCollation",
+            linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]
+        ),
+        room("MQL", ["BSON", "CCollation", "CPCRE2", "Errors"]),
 
         // Core
         room("Schemas", ["MQL", "BSON", "Errors"]),

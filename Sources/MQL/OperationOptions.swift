@@ -7,14 +7,14 @@ public struct OperationOptions: Sendable {
     let variables: [NamedExpression]
     /// `maxTimeMS`: milliseconds that the operation may take; nil leaves it to the gateway.
     public let timeLimit: Int?
-    /// Whether the request names a collation other than the simple one.
-    public let hasCollation: Bool
+    /// How texts compare; nil is by their bytes.
+    public let collation: Collation?
 
     /// None, but for what is given.
-    init(variables: [NamedExpression] = [], timeLimit: Int? = nil, hasCollation: Bool = false) {
+    init(variables: [NamedExpression] = [], timeLimit: Int? = nil, collation: Collation? = nil) {
         self.variables = variables
         self.timeLimit = timeLimit
-        self.hasCollation = hasCollation
+        self.collation = collation
     }
 
     /// No option at all.
@@ -42,7 +42,7 @@ extension RestrictedOperators {
     ///
     /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the option or operator.
     public static func check(options: OperationOptions) throws(ServiceError) {
-        if options.hasCollation {
+        if options.collation != nil {
             throw ServiceError(
                 .invalidParameter,
                 "option 'collation' is not available to application users",

@@ -15,11 +15,14 @@ enum OptionParser {
     ) throws(ServiceError) -> OperationOptions {
         try checkHint(arguments.value("hint"))
         let timeLimit = try parseTimeLimit(arguments.value("maxTimeMS"))
-        let hasCollation = try parseCollation(arguments.value("collation"))
+        let collation = try arguments.value("collation").flatMap { value throws(ServiceError) in
+            try CollationParser.parse(value)
+        }
+        budget.collation = collation
         budget.place = "let"
         let variables = try parseVariables(arguments.value("let"), budget)
         budget.place = "filter"
-        return OperationOptions(variables: variables, timeLimit: timeLimit, hasCollation: hasCollation)
+        return OperationOptions(variables: variables, timeLimit: timeLimit, collation: collation)
     }
 
     private static func parseVariables(
@@ -69,27 +72,6 @@ enum OptionParser {
                 .failedToParse,
                 "hint must be specified as a string or an object, found \(known: TypeName.of(other))"
             )
-        }
-    }
-
-    private static let collationMembers: Set<String> = [
-        "locale", "strength", "caseLevel", "caseFirst", "numericOrdering", "alternate", "maxVariable",
-        "normalization", "backwards", "version",
-    ]
-
-    /// Whether a collation other than the simple one is asked for.
-    private static func parseCollation(_ value: BSONValue?) throws(ServiceError) -> Bool {
-        guard let value else { return false }
-        guard case .document(let collation) = value else { throw mismatch("collation", value, "object") }
-        if collation.isEmpty { return false }
-        for field in collation where !collationMembers.contains(field.key) {
-            throw .mongo(40415, "BSON field 'collation.\(field.key)' is an unknown field.")
-        }
-        switch collation["locale"] {
-        case .string("simple")?: return false
-        case .string?: return true
-        case nil: throw .mongo(40414, "BSON field 'collation.locale' is missing but a required field")
-        case let other?: throw mismatch("collation.locale", other, "string")
         }
     }
 

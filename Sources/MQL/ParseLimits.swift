@@ -65,6 +65,14 @@ final class ParseBudget {
     var place = "filter"
     /// The variables that expressions may use, beside the system's: those of `let`.
     var variables: Set<String> = []
+    /// How the operation compares texts, which its sorts and buckets know.
+    var collation: Collation?
+    /// What constants are compared in.
+    var comparison: EvaluationContext {
+        var context = EvaluationContext(now: 0)
+        context.collation = collation
+        return context
+    }
     /// Whether a `$facet` lies around, which holds for all pipelines inside it.
     var isInFacet = false
     /// How many pipelines lie around the one that is being parsed.

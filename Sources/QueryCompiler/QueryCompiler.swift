@@ -18,6 +18,9 @@ public struct QueryCompiler: Sendable {
     /// do not.
     public let trustsColumns: Bool
 
+    /// Whether texts compare by their bytes; otherwise SQL decides nothing of the caller's that compares them.
+    public private(set) var comparesTexts = true
+
     /// The rule filters and the readable documents, which every statement asks for.
     let permitted: Condition
     /// What the rules say of an update from `doc` to `nd`, and of the deletion of `doc`; nil when SQL cannot
@@ -50,7 +53,16 @@ public struct QueryCompiler: Sendable {
         )
     }
 
-    var filters: FilterCompiler { FilterCompiler(source: .rows(layout), trustsColumns: trustsColumns) }
+    /// The same for an operation with a collation.
+    public var collated: QueryCompiler {
+        var compiler = self
+        compiler.comparesTexts = false
+        return compiler
+    }
+
+    var filters: FilterCompiler {
+        FilterCompiler(source: .rows(layout), trustsColumns: trustsColumns, comparesTexts: comparesTexts)
+    }
 
     /// Reads documents for a caller: filter, rule filters and readable documents in one statement.
     ///
@@ -66,7 +78,7 @@ public struct QueryCompiler: Sendable {
         if hasOnePlan { condition.hidesPaths = true }
         var order: SQLFragment?
         var way = SortingWay.inGateway
-        if let sort = arguments.sort {
+        if comparesTexts, let sort = arguments.sort {
             if sorting == .byIndex, let indexed = SortCompiler.indexed(sort, layout) {
                 order = indexed.order
                 condition = .all([condition, .sql(indexed.condition)])
@@ -77,7 +89,7 @@ public struct QueryCompiler: Sendable {
             }
         }
         let sorts = arguments.sort == nil || order != nil
-        let isPoint = Self.isPoint(arguments.filter)
+        let isPoint = comparesTexts && Self.isPoint(arguments.filter)
         let rowOrder = order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
             select:

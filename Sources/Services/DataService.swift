@@ -97,9 +97,6 @@ public final class DataService: Sendable {
         authorize: @escaping @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan = DataCall
             .nowhereElse
     ) async throws(ServiceError) -> DataResult {
-        if operation.options.hasCollation {
-            throw .mongo(238, "'collation' is not supported by tidegate")
-        }
         let limit = operation.options.timeLimit.map { ContinuousClock.now + .milliseconds($0) }
         var call = DataCall(
             service: self,
@@ -110,6 +107,7 @@ public final class DataService: Sendable {
             trace: trace,
             authorize: authorize
         )
+        call.collation = operation.options.collation
         do {
             call.variables = try operation.options.values(call.evaluation())
             return try await perform(operation, call)

@@ -129,11 +129,11 @@ extension DataCall {
         var heldBytes = 0
         try await stream(statement.statement, layout) { (document, bytes) throws(ServiceError) -> Bool in
             if !statement.decidesMatch {
-                guard try plan.queryFilter.matches(document, context) else { return true }
+                guard try passesRules(document, context) else { return true }
             }
             guard var seen = plan.visible(document) else { return true }
             if let projection = plan.queryProjection {
-                seen = try projection.apply(seen, filter: nil, context)
+                seen = try projection.apply(seen, filter: nil, context.simplyCollated)
             }
             documents.append(seen)
             heldBytes += bytes

@@ -25,6 +25,8 @@ struct DataCall: Sendable {
 
     /// The values of the operation's `let`.
     var variables: [(name: String, value: BSONValue?)] = []
+    /// How the operation compares texts; what rules ask compares them by their bytes.
+    var collation: Collation?
 
     func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
         if action.mayWrite, enclosing == nil { try await checkWritable() }
@@ -110,6 +112,7 @@ struct DataCall: Sendable {
                 shouldStop: { ContinuousClock.now > deadline || Task.isCancelled }
             )
         )
+        context.collation = collation
         for variable in variables { context = context.binding(variable.name, to: variable.value) }
         return context
     }
@@ -117,7 +120,16 @@ struct DataCall: Sendable {
     var plan: AccessPlan { prepared.plan }
 
     func compiler(_ layout: CollectionLayout) -> QueryCompiler {
-        prepared.compiler(layout, trustsColumns: trustsColumns)
+        let compiler = prepared.compiler(layout, trustsColumns: trustsColumns)
+        return collation == nil ? compiler : compiler.collated
+    }
+
+    /// Whether the rule filters let the caller see a document.
+    func passesRules(
+        _ document: BSONDocument,
+        _ context: EvaluationContext
+    ) throws(ServiceError) -> Bool {
+        try plan.queryFilter.matches(document, context.simplyCollated)
     }
 
     /// The layout, nil for a collection that is not there: reading makes none.

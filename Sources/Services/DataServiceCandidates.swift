@@ -95,7 +95,7 @@ extension DataCall {
             let document = try StoredForm.read(text, shape: shapes[shape])
             // Rules first: an error of the caller's filter must not tell of documents that rules keep from it.
             if match.onVisible || !decidesMatch {
-                guard try plan.queryFilter.matches(document, context),
+                guard try passesRules(document, context),
                     let seen = try seen(document, context),
                     try match.filter.matches(match.onVisible ? seen : document, context)
                 else { continue }

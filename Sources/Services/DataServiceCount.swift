@@ -53,7 +53,7 @@ extension DataCall {
             }
         }
         return try await LongComputation.run { () async throws(ServiceError) in
-            var collected = DistinctValues(key: arguments.key, limits: service.limits)
+            var collected = DistinctValues(key: arguments.key, limits: service.limits, context: evaluation())
             try await matching(arguments.filter, scope, layout) { (seen, bytes) throws(ServiceError) in
                 try collected.add(seen, bytes: bytes)
                 return true
@@ -88,11 +88,10 @@ extension DataCall {
         let read = compiler(layout).find(FindArguments(filter: narrowing))
         note(onVisible ? .superset : read.grade)
         let context = evaluation()
-        let plan = plan
         try await stream(read.statement(), layout) { (document, bytes) throws(ServiceError) -> Bool in
             // Rules first: an error of the caller's filter must not tell of documents that rules keep from it.
             if !read.decidesMatch {
-                guard try plan.queryFilter.matches(document, context) else { return true }
+                guard try passesRules(document, context) else { return true }
             }
             guard let seen = try seen(document, context) else { return true }
             if onVisible || !read.decidesMatch {
@@ -108,18 +107,21 @@ private struct DistinctValues {
     private static let memoryLimit = 100 << 20
     let key: FieldPath
     let limits: DataLimits
+    let context: EvaluationContext
     private(set) var values: [BSONValue] = []
     private var seen: Set<BSONKey> = []
     private var heldBytes = 0
 
-    init(key: FieldPath, limits: DataLimits) {
+    init(key: FieldPath, limits: DataLimits, context: EvaluationContext) {
         self.key = key
         self.limits = limits
+        self.context = context
     }
 
     mutating func add(_ document: BSONDocument, bytes: Int) throws(ServiceError) {
         let before = values.count
-        for value in key.distinctValues(in: document) where seen.insert(BSONKey(value)).inserted {
+        for value in key.distinctValues(in: document)
+        where seen.insert(BSONKey(context.keyed(value))).inserted {
             values.append(value)
         }
         guard values.count > before else { return }

@@ -30,7 +30,7 @@ extension DataCall {
     /// What the caller sees of a document: by the roles, then by the rule filters' projection.
     func seen(_ document: BSONDocument, _ context: EvaluationContext) throws(ServiceError) -> BSONDocument? {
         guard let visible = plan.visible(document) else { return nil }
-        return try plan.queryProjection?.apply(visible, filter: nil, context) ?? visible
+        return try plan.queryProjection?.apply(visible, filter: nil, context.simplyCollated) ?? visible
     }
 
     /// `find` whose filter or order may look at something hidden.
@@ -46,11 +46,16 @@ extension DataCall {
         let wanted = arguments.limit.map { $0.addingReportingOverflow(arguments.skip) }
             .map { $0.overflow ? Int.max : $0.partialValue }
         var order = arguments.sort
-        if plan.ordersByHiddenID { order = Sort(keys: (order?.keys ?? []) + Self.visibleID.keys) }
+        if plan.ordersByHiddenID {
+            order = Sort(
+                keys: (order?.keys ?? []) + Self.visibleID.keys,
+                collation: order?.collation
+            )
+        }
         var collected = CollectedDocuments(sort: order, wanted: wanted)
         try await stream(read.statement(), layout) { (document, bytes) throws(ServiceError) -> Bool in
             if !read.decidesMatch {
-                guard try plan.queryFilter.matches(document, context) else { return true }
+                guard try passesRules(document, context) else { return true }
             }
             guard let seen = try seen(document, context), try arguments.filter.matches(seen, context) else {
                 return true

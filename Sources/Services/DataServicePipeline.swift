@@ -29,7 +29,13 @@ struct PipelineRunner: Sendable {
             let next = rest[(index + 1)...].firstIndex(where: \.isForeign) ?? rest.endIndex
             let sink = PipelineRun(Pipeline(stages: Array(rest[(index + 1)..<next])), context)
             switch rest[index] {
-            case .lookup(let arguments): try await lookup(LookupJoin(arguments), documents, sink, context)
+            case .lookup(let arguments):
+                try await lookup(
+                    LookupJoin(arguments, collation: context.collation),
+                    documents,
+                    sink,
+                    context
+                )
             case .unionWith(let arguments): try await union(arguments, documents, sink, context)
             case .graphLookup(let arguments): try await graphLookup(arguments, documents, sink, context)
             case .facet(let facets): try await facet(facets, documents, sink, context)

@@ -93,7 +93,7 @@ extension DataCall {
         try await stream(read.statement(), layout) { (document, bytes) throws(ServiceError) -> Bool in
             // Rules first: an error of the caller's filter must not tell of documents that rules keep from it.
             if !read.decidesMatch {
-                guard try plan.queryFilter.matches(document, context) else { return true }
+                guard try passesRules(document, context) else { return true }
             }
             guard let seen = plan.visible(document) else { return true }
             if !read.decidesMatch {
@@ -115,7 +115,7 @@ extension DataCall {
     ) throws(ServiceError) -> BSONDocument {
         var result = document
         if let projection = plan.queryProjection {
-            result = try projection.apply(result, filter: nil, context)
+            result = try projection.apply(result, filter: nil, context.simplyCollated)
         }
         if let projection = arguments.projection {
             result = try projection.apply(result, filter: arguments.filter, context)

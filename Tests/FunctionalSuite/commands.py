@@ -158,6 +158,7 @@ class Commands:
             stages.append({"$limit": abs(command["limit"])})
         collection = self.collections.find(database, command["count"])
         body = {"pipeline": stages + [{"$count": "n"}]}
+        body |= {name: command[name] for name in ("collation", "maxTimeMS", "hint") if name in command}
         documents = self.gateway.call("aggregate", self.name(collection), body)["documents"]
         return {"n": documents[0]["n"] if documents else 0}
 

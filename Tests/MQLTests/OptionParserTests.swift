@@ -21,6 +21,14 @@ struct OptionParserTests {
         (#""maxTimeMS":-1"#, 2), (#""maxTimeMS":1.5"#, 2), (#""maxTimeMS":3000000000"#, 2), (#""hint":1"#, 9),
         (#""collation":1"#, 14), (#""collation":{"strength":1}"#, 40414),
         (#""collation":{"locale":"en","x":1}"#, 40415), (#""collation":{"locale":1}"#, 14),
+        (#""collation":{"locale":"en","strength":9}"#, 2), (#""collation":{"locale":"en","strength":0}"#, 2),
+        (#""collation":{"locale":"en","strength":"x"}"#, 14), (#""collation":{"locale":"not a locale"}"#, 2),
+        (#""collation":{"locale":"EN"}"#, 2), (#""collation":{"locale":""}"#, 2),
+        (#""collation":{"locale":"xx"}"#, 2), (#""collation":{"locale":"en","alternate":"x"}"#, 2),
+        (#""collation":{"locale":"en","caseFirst":"x"}"#, 2),
+        (#""collation":{"locale":"en","caseFirst":"upper","strength":2}"#, 2),
+        (#""collation":{"locale":"fr","backwards":true,"strength":1}"#, 2),
+        (#""collation":{"locale":"en","numericOrdering":1}"#, 14),
         (#""filter":{"$expr":true},"projection":{"a.$":1}"#, 224),
         (#""filter":{"a":{"$elemMatch":{"$expr":true}}}"#, 2),
         (#""projection":{"a":{"$elemMatch":{"$and":[{"$expr":true}]}}}"#, 2),
@@ -40,7 +48,11 @@ struct OptionParserTests {
             #""let":{},"maxTimeMS":0,"hint":{"a":1},"comment":{"x":1},"collation":{}"#
         ).options
         #expect(options.timeLimit == nil)
-        #expect(!options.hasCollation)
+        #expect(options.collation == nil)
+        #expect(
+            try parse(#""collation":{"locale":"simple","strength":1,"caseLevel":null}"#).options.collation
+                == nil
+        )
         #expect(try parse(#""maxTimeMS":{"$numberLong":"250"}"#).options.timeLimit == 250)
     }
 

@@ -68,7 +68,8 @@ enum AccumulatorState {
             sum.add(value)
             self = .average(sum)
         case .count(let count): self = .count(count &+ 1)
-        case .single(let current): self = .single(try Self.better(accumulator.kind, current, value, &memory))
+        case .single(let current):
+            self = .single(try Self.better(accumulator.kind, current, value, context, &memory))
         case .deviation(var deviation, let isSample):
             deviation.add(value)
             self = .deviation(deviation, isSample: isSample)
@@ -89,10 +90,10 @@ enum AccumulatorState {
             self = .count(0)
             defer { self = .set(set) }
             if accumulator.kind == .addToSet {
-                if let value { try set.insert(value, &memory) }
+                if let value { try set.insert(value, context, &memory) }
             } else {
                 for element in try Self.elements(value, accumulator.kind) ?? [] {
-                    try set.insert(element, &memory)
+                    try set.insert(element, context, &memory)
                 }
             }
         case .merged(var fields):
@@ -114,7 +115,7 @@ enum AccumulatorState {
         case .several(var values):
             self = .count(0)
             defer { self = .several(values) }
-            try values.add(value, document, &memory)
+            try values.add(value, document, context, &memory)
         }
     }
 
@@ -138,6 +139,7 @@ enum AccumulatorState {
         _ kind: Accumulator.Kind,
         _ current: BSONValue?,
         _ value: BSONValue?,
+        _ context: EvaluationContext,
         _ memory: inout MemoryBound
     ) throws(ServiceError) -> BSONValue? {
         switch kind {
@@ -152,7 +154,7 @@ enum AccumulatorState {
                 try memory.add(value)
                 return value
             }
-            let order = BSONOrdering.compare(value, current)
+            let order = context.compare(value, current)
             return (kind == .minimum ? order < 0 : order > 0) ? value : current
         }
     }
@@ -177,8 +179,12 @@ struct DistinctValues {
     private(set) var values: [BSONValue] = []
     private var seen = Set<BSONKey>()
 
-    mutating func insert(_ value: BSONValue, _ memory: inout MemoryBound) throws(ServiceError) {
-        guard seen.insert(BSONKey(value)).inserted else { return }
+    mutating func insert(
+        _ value: BSONValue,
+        _ context: EvaluationContext,
+        _ memory: inout MemoryBound
+    ) throws(ServiceError) {
+        guard seen.insert(context.key(value)).inserted else { return }
         try memory.add(value)
         values.append(value)
     }
@@ -190,6 +196,8 @@ struct LeadingValues {
         let key: SortKey?
         let arrival: Int
         let value: BSONValue
+        /// What stands for the value in comparisons.
+        let compared: BSONValue
     }
 
     private let kind: Accumulator.Kind
@@ -204,9 +212,12 @@ struct LeadingValues {
         self.count = count
     }
 
-    mutating func add(_ value: BSONValue?, _ document: BSONDocument, _ memory: inout MemoryBound)
-        throws(ServiceError)
-    {
+    mutating func add(
+        _ value: BSONValue?,
+        _ document: BSONDocument,
+        _ context: EvaluationContext,
+        _ memory: inout MemoryBound
+    ) throws(ServiceError) {
         switch kind {
         case .firstN: if entries.count >= count { return }
         case .minimumN, .maximumN: if value?.isNullish ?? true { return }
@@ -216,7 +227,12 @@ struct LeadingValues {
         try memory.add(value)
         arrivals += 1
         entries.append(
-            Entry(key: sort.map { SortKey(of: document, by: $0) }, arrival: arrivals, value: value)
+            Entry(
+                key: sort.map { SortKey(of: document, by: $0) },
+                arrival: arrivals,
+                value: value,
+                compared: context.keyed(value)
+            )
         )
         if entries.count / 2 >= count { shrink() }
     }
@@ -237,9 +253,9 @@ struct LeadingValues {
         if let sort, let first = left.key, let second = right.key {
             order = first.compare(second, by: sort)
         } else if kind == .minimumN {
-            order = BSONOrdering.compare(left.value, right.value)
+            order = BSONOrdering.compare(left.compared, right.compared)
         } else if kind == .maximumN {
-            order = BSONOrdering.compare(right.value, left.value)
+            order = BSONOrdering.compare(right.compared, left.compared)
         }
         return order == 0 ? (left.arrival < right.arrival ? -1 : 1) : order
     }

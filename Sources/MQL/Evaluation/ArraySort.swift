@@ -44,13 +44,13 @@ struct ArraySort {
     }
 
     /// The elements in order; equal ones keep theirs.
-    func sorted(_ elements: [BSONValue]) -> [BSONValue] {
+    func sorted(_ elements: [BSONValue], _ context: EvaluationContext) -> [BSONValue] {
         guard !keys.isEmpty else {
-            return stable(elements) { BSONOrdering.compare($0, $1) }
+            return stable(elements) { context.compare($0, $1) }
         }
         return stable(elements) { left, right in
             for key in keys {
-                let order = BSONOrdering.compare(Self.value(left, key.path), Self.value(right, key.path))
+                let order = context.compare(Self.value(left, key.path), Self.value(right, key.path))
                 if order != 0 { return key.ascending ? order : -order }
             }
             return 0

@@ -18,7 +18,7 @@ enum ArrayUpdates {
         elements.insert(contentsOf: arguments.elements, at: place)
         if let sort = arguments.sort {
             try context.meter.spend(elements.count)
-            elements = sorted(elements, sort)
+            elements = sorted(elements, sort, context)
         }
         if let slice = arguments.slice {
             elements = slice >= 0 ? Array(elements.prefix(slice)) : Array(elements.suffix(-slice))
@@ -26,17 +26,22 @@ enum ArrayUpdates {
         return elements
     }
 
-    private static func sorted(_ elements: [BSONValue], _ sort: PushSort) -> [BSONValue] {
+    private static func sorted(
+        _ elements: [BSONValue],
+        _ sort: PushSort,
+        _ context: EvaluationContext
+    ) -> [BSONValue] {
         switch sort {
         case .value(let ascending):
             return elements.enumerated()
                 .sorted { first, second in
-                    let order = BSONOrdering.compare(first.element, second.element)
+                    let order = context.compare(first.element, second.element)
                     if order == 0 { return first.offset < second.offset }
                     return ascending ? order < 0 : order > 0
                 }
                 .map(\.element)
         case .fields(let fields):
+            let fields = Sort(keys: fields.keys, collation: context.collation)
             // An element that is no object sorts as one without fields.
             return elements.enumerated()
                 .map {
@@ -54,14 +59,20 @@ enum ArrayUpdates {
     }
 
     /// Appends what is not there yet.
-    static func addToSet(_ new: [BSONValue], to array: [BSONValue]) -> [BSONValue] {
+    static func addToSet(
+        _ new: [BSONValue],
+        to array: [BSONValue],
+        _ context: EvaluationContext
+    ) -> [BSONValue] {
         var elements = array
         if new.count <= 1 || new.count * array.count <= patience && new.count <= 8 {
-            for value in new where !elements.contains(where: { isSame($0, value) }) { elements.append(value) }
+            for value in new where !elements.contains(where: { isSame($0, value, context) }) {
+                elements.append(value)
+            }
             return elements
         }
-        var known = Set(elements.map(ElementKey.init))
-        for value in new where known.insert(ElementKey(value)).inserted { elements.append(value) }
+        var known = Set(elements.map { ElementKey($0, context) })
+        for value in new where known.insert(ElementKey(value, context)).inserted { elements.append(value) }
         return elements
     }
 
@@ -77,7 +88,7 @@ enum ArrayUpdates {
         for element in elements {
             let removes: Bool
             switch condition {
-            case .equal(let value): removes = isSame(element, value)
+            case .equal(let value): removes = isSame(element, value, context)
             case .tests(let tests): removes = try evaluator.hold(tests, .openedValue(element))
             case .document(let filter):
                 if case .document(let document) = element {
@@ -92,25 +103,33 @@ enum ArrayUpdates {
     }
 
     /// Removes what equals any of the values.
-    static func pullAll(_ unwanted: [BSONValue], from elements: [BSONValue]) -> [BSONValue] {
+    static func pullAll(
+        _ unwanted: [BSONValue],
+        from elements: [BSONValue],
+        _ context: EvaluationContext
+    ) -> [BSONValue] {
         if unwanted.count * elements.count <= patience {
-            return elements.filter { element in !unwanted.contains { isSame($0, element) } }
+            return elements.filter { element in !unwanted.contains { isSame($0, element, context) } }
         }
-        let keys = Set(unwanted.map(ElementKey.init))
-        return elements.filter { !keys.contains(ElementKey($0)) }
+        let keys = Set(unwanted.map { ElementKey($0, context) })
+        return elements.filter { !keys.contains(ElementKey($0, context)) }
     }
 
     /// Equality; undefined shares null's place in the order and is not equal to it.
-    private static func isSame(_ first: BSONValue, _ second: BSONValue) -> Bool {
-        BSONOrdering.equal(first, second) && first.isNull == second.isNull
+    private static func isSame(
+        _ first: BSONValue,
+        _ second: BSONValue,
+        _ context: EvaluationContext
+    ) -> Bool {
+        context.compare(first, second) == 0 && first.isNull == second.isNull
     }
 
     private struct ElementKey: Hashable {
         let key: BSONKey
         let isNull: Bool
 
-        init(_ value: BSONValue) {
-            key = BSONKey(value)
+        init(_ value: BSONValue, _ context: EvaluationContext) {
+            key = context.key(value)
             isNull = value.isNull
         }
     }

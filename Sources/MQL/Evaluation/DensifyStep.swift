@@ -32,7 +32,7 @@ final class DensifyStep: CollectingStep<DensifyArguments, DensifyEntry> {
         if let value { try check(value) }
         entries.append(
             DensifyEntry(
-                partition: BSONKey(.array(partition)),
+                partition: context.key(.array(partition)),
                 value: value,
                 arrival: entries.count,
                 document: document
@@ -112,7 +112,7 @@ final class DensifyStep: CollectingStep<DensifyArguments, DensifyEntry> {
                 while let place = next, BSONOrdering.compare(place, value) < 0,
                     isWithin(place, reach.high, includesHigh)
                 {
-                    guard try add(place, like: partition.first) else { return false }
+                    guard try add(place, like: entry) else { return false }
                     step += 1
                     next = try stepped(reach.low, place, step)
                 }
@@ -124,7 +124,7 @@ final class DensifyStep: CollectingStep<DensifyArguments, DensifyEntry> {
             guard try super.accept(entry.document) else { return false }
         }
         while let place = next, isWithin(place, reach.high, includesHigh) {
-            guard try add(place, like: partition.first) else { return false }
+            guard try add(place, like: partition.last) else { return false }
             step += 1
             next = try stepped(reach.low, place, step)
         }

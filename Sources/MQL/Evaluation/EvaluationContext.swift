@@ -8,6 +8,8 @@ public struct EvaluationContext: Sendable {
     public let meter: EvaluationMeter
     /// Where `$rand` and `$sample` draw from.
     public let random: RandomSource
+    /// How texts compare; nil is by their bytes.
+    public var collation: Collation?
     /// `$$CURRENT` where it is not the root: inside `$redact` and a `$let` that rebinds it.
     var current: BSONValue?
     /// Whether this is inside `$group` or `$bucket`, which MongoDB runs in another engine with other codes for some

@@ -111,6 +111,11 @@ struct FilterEvaluator {
             return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
                 try ValueTests.matches(pattern, value)
             }
+        case .compare(let comparison, let operand) where context.collation != nil:
+            let operand = context.keyed(operand)
+            return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
+                ValueTests.compares(value.map(context.keyed), comparison, operand)
+            }
         case .compare, .type, .modulo, .bits:
             return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
                 ValueTests.holds(test, value)
@@ -124,7 +129,8 @@ struct FilterEvaluator {
         _ subject: FilterSubject,
         _ indexes: inout MatchedIndexes?
     ) throws(ServiceError) -> Bool {
-        var membership = Membership(members)
+        if context.collation != nil { try context.meter.spend(members.count) }
+        var membership = Membership(members, context)
         return try any(subject, .opened, &indexes) { value, _ throws(ServiceError) in
             try membership.contains(value)
         }

@@ -55,7 +55,9 @@ public struct GraphSearch: Sendable {
     /// The values that no search has asked for yet.
     private var unknown: Set<BSONKey> {
         var keys = Set<BSONKey>()
-        for search in searches { for key in search.frontier where known[key] == nil { keys.insert(key) } }
+        for search in searches {
+            for key in search.frontier where known[context.key(key.value)] == nil { keys.insert(key) }
+        }
         return keys
     }
 
@@ -69,7 +71,7 @@ public struct GraphSearch: Sendable {
 
     /// Takes what was found for ``frontier``.
     public mutating func add(_ found: [BSONDocument]) throws(ServiceError) {
-        let keys = unknown
+        let keys = Set(unknown.map { context.key($0.value) })
         for key in keys { known[key] = [] }
         for document in found {
             let id = BSONKey(document["_id"] ?? .document(document))
@@ -85,7 +87,7 @@ public struct GraphSearch: Sendable {
             var matched = Set<BSONKey>()
             _ = try PathCandidates(path: arguments.connectTo.components, leaf: .opened)
                 .contains(in: document) { (value, _) throws(ServiceError) in
-                    matched.insert(BSONKey(value.map { $0.isNullish ? .null : $0 } ?? .null))
+                    matched.insert(context.key(value.map { $0.isNullish ? .null : $0 } ?? .null))
                     return false
                 }
             for key in keys.intersection(matched) { known[key]?.append(place) }
@@ -100,7 +102,8 @@ public struct GraphSearch: Sendable {
             searches[index].frontier = []
             searches[index].asked.formUnion(frontier)
             for key in frontier {
-                for place in known[key] ?? [] where searches[index].seen.insert(place).inserted {
+                for place in known[context.key(key.value)] ?? []
+                where searches[index].seen.insert(place).inserted {
                     try context.meter.spend()
                     searches[index].found.append((place, depth))
                     LookupJoin.visit(.document(documents[place]), arguments.connectFrom.components[...]) {

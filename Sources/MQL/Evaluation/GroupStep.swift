@@ -21,7 +21,7 @@ struct Groups {
 
     /// Adds a document to the group of an id; of equal ids, the first one seen is kept.
     mutating func add(_ document: BSONDocument, to id: BSONValue) throws(ServiceError) {
-        let key = BSONKey(id)
+        let key = context.key(id)
         let place: Int
         if let known = places[key] {
             place = known
@@ -108,7 +108,7 @@ final class BucketStep: PipelineStep {
     override func accept(_ document: BSONDocument) throws(ServiceError) -> Bool {
         let value = try arguments.groupBy.evaluate(document, context)
         let boundaries = arguments.boundaries
-        let place = boundaries.partitioningIndex { OperatorEvaluator.order($0, value) > 0 }
+        let place = boundaries.partitioningIndex { context.order($0, value) > 0 }
         if place > 0, place < boundaries.count {
             try groups.add(document, to: boundaries[place - 1])
         } else if let fallback = arguments.fallback {
@@ -123,8 +123,8 @@ final class BucketStep: PipelineStep {
     }
 
     override func finish() throws(ServiceError) {
-        let sorted = try groups.documents().sorted {
-            BSONOrdering.compare($0["_id"] ?? .null, $1["_id"] ?? .null) < 0
+        let sorted = try groups.documents().sorted { [context] in
+            context.compare($0["_id"] ?? .null, $1["_id"] ?? .null) < 0
         }
         for document in sorted {
             guard try super.accept(document) else { break }
@@ -143,7 +143,7 @@ final class BucketAutoStep: CollectingStep<BucketAutoArguments, (value: BSONValu
 
     override func finish() throws(ServiceError) {
         let sorted = entries.enumerated().sorted { left, right in
-            let order = BSONOrdering.compare(left.element.value, right.element.value)
+            let order = context.compare(left.element.value, right.element.value)
             return order == 0 ? left.offset < right.offset : order < 0
         }.map(\.element)
         let size = max(1, Int((Double(sorted.count) / Double(arguments.buckets)).rounded()))
@@ -179,7 +179,7 @@ final class BucketAutoStep: CollectingStep<BucketAutoArguments, (value: BSONValu
     ) throws(ServiceError) -> BSONValue {
         let last = sorted[end - 1].value
         guard let granularity = arguments.granularity else {
-            while end < sorted.count, BSONOrdering.equal(sorted[end].value, last) { end += 1 }
+            while end < sorted.count, context.compare(sorted[end].value, last) == 0 { end += 1 }
             return end < sorted.count ? sorted[end].value : last
         }
         let rounded = try granularity.up(last)

@@ -18,14 +18,16 @@ public struct LookupJoin: Sendable {
     }
 
     let arguments: LookupArguments
+    private let collation: Collation?
     private let equality: Equality?
     /// Conditions of the leading `$match` that know no variables.
     private let constant: Filter
     private let names: Set<String>
 
-    /// Prepares a join.
-    public init(_ arguments: LookupArguments) {
+    /// Prepares a join, whose values are equal as the operation's collation has it.
+    public init(_ arguments: LookupArguments, collation: Collation? = nil) {
         self.arguments = arguments
+        self.collation = collation
         names = Set(arguments.variables.map(\.name))
         var conjuncts: [Filter] = []
         if case .match(let filter)? = arguments.pipeline.stages.first { conjuncts = Self.conjuncts(filter) }
@@ -140,16 +142,19 @@ public struct LookupJoin: Sendable {
         guard let fields = arguments.fields else {
             guard let equality else { return [] }
             let value = ExpressionLookup.value(of: equality.path.components[...], in: document)
-            return [BSONKey(value ?? .undefined)]
+            return [key(value ?? .undefined)]
         }
         var keys = Set<BSONKey>()
         _ = try PathCandidates(path: fields.foreign.components, leaf: .opened)
             .contains(in: document) { (value, _) throws(ServiceError) in
-                keys.insert(BSONKey(value.map { $0.isNullish ? .null : $0 } ?? .null))
+                keys.insert(key(value.map { $0.isNullish ? .null : $0 } ?? .null))
                 return false
             }
         return keys
     }
+
+    /// What values of both sides are compared by.
+    private func key(_ value: BSONValue) -> BSONKey { BSONKey(collation?.keyed(value) ?? value) }
 
     /// The documents that match one of the batch, in the order in which they were fetched.
     public func matches(
@@ -159,7 +164,9 @@ public struct LookupJoin: Sendable {
     ) throws(ServiceError) -> [BSONDocument] {
         if let fields = arguments.fields {
             var places: [Int] = []
-            for key in Self.localValues(fields.local, document) { places += index.places[key] ?? [] }
+            for local in Self.localValues(fields.local, document) {
+                places += index.places[key(local.value)] ?? []
+            }
             var last = -1
             return places.sorted().compactMap { place in
                 defer { last = place }
@@ -168,7 +175,7 @@ public struct LookupJoin: Sendable {
         }
         guard let equality else { return index.documents }
         let value = try equality.value.evaluate(BSONDocument(), try bindings(for: document, context))
-        return (index.places[BSONKey(value ?? .undefined)] ?? []).map { index.documents[$0] }
+        return (index.places[key(value ?? .undefined)] ?? []).map { index.documents[$0] }
     }
 
     /// The document with what matched it.

@@ -32,7 +32,7 @@ extension OperatorEvaluator {
                 )
             }
             try context.meter.spend(elements.count)
-            return .bool(elements.contains { Self.order(values[0], $0) == 0 })
+            return .bool(elements.contains { context.order(values[0], $0) == 0 })
         case .slice: return try slice(values)
         case .concatArrays: return try concatArrays(values)
         case .indexOfArray: return try indexOfArray(values)
@@ -149,7 +149,7 @@ extension OperatorEvaluator {
             ) : elements.count
         guard start < end else { return .int32(-1) }
         try context.meter.spend(end - start)
-        let found = elements[start..<end].firstIndex { Self.order($0, values[1]) == 0 }
+        let found = elements[start..<end].firstIndex { context.order($0, values[1]) == 0 }
         return .int32(Int32(clamping: found ?? -1))
     }
 
@@ -239,7 +239,7 @@ extension OperatorEvaluator {
             try context.meter.spend(elements.count)
             let present = elements.filter { !$0.isNullish }
             let sorted = present.sorted {
-                op == .minimumN ? BSONOrdering.compare($0, $1) < 0 : BSONOrdering.compare($0, $1) > 0
+                op == .minimumN ? context.compare($0, $1) < 0 : context.compare($0, $1) > 0
             }
             return .array(Array(sorted.prefix(count)))
         }
@@ -276,6 +276,6 @@ extension OperatorEvaluator {
         }
         let order = try ArraySort(try operands.value("sortBy") ?? .null)
         try context.meter.spend(elements.count)
-        return .array(order.sorted(elements))
+        return .array(order.sorted(elements, context))
     }
 }

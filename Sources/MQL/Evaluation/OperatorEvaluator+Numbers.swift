@@ -61,7 +61,7 @@ extension OperatorEvaluator {
     }
 
     func comparison(_ op: ExpressionOperator, _ values: [BSONValue?]) -> BSONValue {
-        let order = Self.order(values[0], values[1])
+        let order = context.order(values[0], values[1])
         return switch op {
         case .equal: .bool(order == 0)
         case .notEqual: .bool(order != 0)
@@ -105,7 +105,7 @@ extension OperatorEvaluator {
                     best = value
                     continue
                 }
-                let order = BSONOrdering.compare(value, current)
+                let order = context.compare(value, current)
                 if op == .minimum ? order < 0 : order > 0 { best = value }
             }
             return best ?? .null

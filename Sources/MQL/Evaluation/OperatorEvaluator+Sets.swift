@@ -6,7 +6,7 @@ extension OperatorEvaluator {
     func set(_ op: ExpressionOperator, _ values: [BSONValue?]) throws(ServiceError) -> BSONValue {
         switch op {
         case .setUnion:
-            return try Self.setUnion(values) { (value) throws(ServiceError) in
+            return try Self.setUnion(values, context) { (value) throws(ServiceError) in
                 .mongo(
                     17043,
                     "All operands of $setUnion must be arrays. One argument is of type: \(known: TypeName.of(value))"
@@ -25,11 +25,11 @@ extension OperatorEvaluator {
                 arrays.append(elements)
             }
             guard let first = arrays.first else { return .array([]) }
-            let others = arrays.dropFirst().map { Set($0.map { BSONKey($0) }) }
+            let others = arrays.dropFirst().map { Set($0.map { context.key($0) }) }
             var seen = Set<BSONKey>()
             return .array(
                 first.filter { element in
-                    let key = BSONKey(element)
+                    let key = context.key(element)
                     return others.allSatisfy { $0.contains(key) } && seen.insert(key).inserted
                 }
             )
@@ -39,8 +39,8 @@ extension OperatorEvaluator {
             }
             let first = try elements(left, "both operands of $setDifference must be arrays. First", 17048)
             let second = try elements(right, "both operands of $setDifference must be arrays. Second", 17049)
-            var seen = Set(second.map { BSONKey($0) })
-            return .array(first.filter { seen.insert(BSONKey($0)).inserted })
+            var seen = Set(second.map { context.key($0) })
+            return .array(first.filter { seen.insert(context.key($0)).inserted })
         case .setEquals:
             var sets: [Set<BSONKey>] = []
             for (index, value) in values.enumerated() {
@@ -50,7 +50,7 @@ extension OperatorEvaluator {
                         "All operands of $setEquals must be arrays. \(index + 1)-th argument is of type: \(known: TypeName.of(value))"
                     )
                 }
-                sets.append(Set(elements.map { BSONKey($0) }))
+                sets.append(Set(elements.map { context.key($0) }))
             }
             return .bool(sets.dropFirst().allSatisfy { $0 == sets[0] })
         case .setIsSubset:
@@ -60,7 +60,7 @@ extension OperatorEvaluator {
                 "both operands of $setIsSubset must be arrays. Second",
                 17042
             )
-            return .bool(Set(first.map { BSONKey($0) }).isSubset(of: second.map { BSONKey($0) }))
+            return .bool(Set(first.map { context.key($0) }).isSubset(of: second.map { context.key($0) }))
         case .anyElementTrue:
             guard case .array(let elements)? = values[0] else {
                 throw .mongo(
@@ -83,6 +83,7 @@ extension OperatorEvaluator {
     /// The distinct elements of all arrays, in order of appearance; null when any operand is.
     static func setUnion(
         _ values: [BSONValue?],
+        _ context: EvaluationContext,
         refusal: (BSONValue) throws(ServiceError) -> ServiceError
     ) throws(ServiceError) -> BSONValue {
         var seen = Set<BSONKey>()
@@ -90,7 +91,9 @@ extension OperatorEvaluator {
         for value in values {
             guard let value, !value.isNullish else { return .null }
             guard case .array(let elements) = value else { throw try refusal(value) }
-            for element in elements where seen.insert(BSONKey(element)).inserted { result.append(element) }
+            for element in elements where seen.insert(context.key(element)).inserted {
+                result.append(element)
+            }
         }
         return .array(result)
     }

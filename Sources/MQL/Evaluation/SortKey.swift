@@ -11,7 +11,7 @@ struct SortKey: Sendable {
 
     init(of document: BSONDocument, by sort: Sort) {
         values = sort.keys.map { key in
-            Self.value(of: .document(document), key.path.components[...], key.ascending)
+            Self.value(of: .document(document), key.path.components[...], key.ascending, sort.collation)
         }
     }
 
@@ -35,26 +35,31 @@ struct SortKey: Sendable {
         }
     }
 
-    private static func value(of value: BSONValue, _ path: ArraySlice<String>, _ ascending: Bool)
-        -> BSONValue?
-    {
+    /// The value that decides, as a key of the collation.
+    private static func value(
+        of value: BSONValue,
+        _ path: ArraySlice<String>,
+        _ ascending: Bool,
+        _ collation: Collation?
+    ) -> BSONValue? {
         guard let component = path.first else {
+            let value = collation?.keyed(value) ?? value
             guard case .array(let elements) = value else { return value }
             return extreme(elements.map { .some($0) }, ascending)
         }
         switch value {
         case .document(let document):
             guard let next = document[component] else { return .null }
-            return Self.value(of: next, path.dropFirst(), ascending)
+            return Self.value(of: next, path.dropFirst(), ascending, collation)
         case .array(let elements):
             if let index = component.arrayIndex, index < elements.count {
-                return Self.value(of: elements[index], path.dropFirst(), ascending)
+                return Self.value(of: elements[index], path.dropFirst(), ascending, collation)
             }
             if elements.isEmpty { return .null }
             return extreme(
                 elements.map { element in
                     guard case .document = element else { return .null }
-                    return Self.value(of: element, path, ascending)
+                    return Self.value(of: element, path, ascending, collation)
                 },
                 ascending
             )

@@ -36,16 +36,16 @@ struct UpdateLeafEvaluator {
             return value.map { unlessSame(product, $0) } ?? product
         case .minimum(let new):
             guard let value else { return new }
-            return BSONOrdering.compare(new, value) < 0 ? new : value
+            return context.compare(new, value) < 0 ? new : value
         case .maximum(let new):
             guard let value else { return new }
-            return BSONOrdering.compare(new, value) > 0 ? new : value
+            return context.compare(new, value) > 0 ? new : value
         case .currentDate(let type):
             return now(type)
         case .push(let arguments):
             return .array(try ArrayUpdates.push(arguments, to: try array(value) ?? [], context))
         case .addToSet(let elements):
-            return .array(ArrayUpdates.addToSet(elements, to: try array(value) ?? []))
+            return .array(ArrayUpdates.addToSet(elements, to: try array(value) ?? [], context))
         case .pop(let end):
             guard let value else { return nil }
             guard case .array(var elements) = value else {
@@ -63,7 +63,7 @@ struct UpdateLeafEvaluator {
             return .array(try ArrayUpdates.pull(condition, from: elements, context))
         case .pullAll(let unwanted):
             guard let elements = try array(value) else { return nil }
-            return .array(ArrayUpdates.pullAll(unwanted, from: elements))
+            return .array(ArrayUpdates.pullAll(unwanted, from: elements, context))
         case .bit(let operations):
             return try bit(operations, value)
         }

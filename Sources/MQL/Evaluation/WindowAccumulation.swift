@@ -120,7 +120,8 @@ extension WindowPartition {
                 accumulator,
                 values: try evaluate(accumulator.operand),
                 documents: documents,
-                count: try limit(accumulator)
+                count: try limit(accumulator),
+                context: context
             )
             var values: [BSONValue] = []
             for frame in frames {
@@ -232,7 +233,13 @@ struct RankedWindow {
     private var window: [Int] = []
     private var covered = 0..<0
 
-    init(_ accumulator: Accumulator, values: [BSONValue?], documents: [BSONDocument], count: Int) {
+    init(
+        _ accumulator: Accumulator,
+        values: [BSONValue?],
+        documents: [BSONDocument],
+        count: Int,
+        context: EvaluationContext
+    ) {
         kind = accumulator.kind
         self.count = count
         self.values = values
@@ -245,8 +252,9 @@ struct RankedWindow {
             }
         } else {
             let sign = kind == .maximum || kind == .maximumN ? -1 : 1
+            let keys = context.collation == nil ? values : values.map { $0.map(context.keyed) }
             places = values.indices.filter { !(values[$0]?.isNullish ?? true) }.sorted { left, right in
-                let order = BSONOrdering.compare(values[left] ?? .null, values[right] ?? .null) * sign
+                let order = BSONOrdering.compare(keys[left] ?? .null, keys[right] ?? .null) * sign
                 return order == 0 ? left < right : order < 0
             }
         }

@@ -15,7 +15,7 @@ final class WindowStep: CollectingStep<WindowArguments, WindowEntry> {
         try memory.add(document)
         var partition = BSONValue.null
         if let expression = arguments.partition {
-            partition = try expression.evaluate(document, context) ?? .null
+            partition = context.keyed(try expression.evaluate(document, context) ?? .null)
             if case .array = partition {
                 throw .mongo(
                     .typeMismatch,

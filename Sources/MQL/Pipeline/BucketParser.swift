@@ -20,7 +20,7 @@ enum BucketParser {
         for field in document {
             switch field.key {
             case "groupBy": groupBy = try parseGroupBy(field.value, code: 40202, stage: "$bucket", budget)
-            case "boundaries": boundaries = try parseBoundaries(field.value)
+            case "boundaries": boundaries = try parseBoundaries(field.value, budget)
             case "default": fallback = try constant(field.value, of: "default")
             case "output":
                 guard case .document(let output) = field.value else {
@@ -40,9 +40,8 @@ enum BucketParser {
                 "$bucket requires 'groupBy' and 'boundaries' to be specified."
             )
         }
-        if let fallback, BSONOrdering.compare(fallback, lowest) >= 0,
-            BSONOrdering.compare(fallback, highest) < 0
-        {
+        let order = budget.comparison
+        if let fallback, order.compare(fallback, lowest) >= 0, order.compare(fallback, highest) < 0 {
             throw .mongo(
                 40199,
                 "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary."
@@ -159,7 +158,9 @@ enum BucketParser {
         }
     }
 
-    private static func parseBoundaries(_ value: BSONValue) throws(ServiceError) -> [BSONValue] {
+    private static func parseBoundaries(_ value: BSONValue, _ budget: ParseBudget) throws(ServiceError)
+        -> [BSONValue]
+    {
         guard case .array(let elements) = value else {
             throw .mongo(
                 40200,
@@ -181,7 +182,7 @@ enum BucketParser {
                     "All values in the the 'boundaries' option to $bucket must have the same type."
                 )
             }
-            if BSONOrdering.compare(lower, upper) >= 0 {
+            if budget.comparison.compare(lower, upper) >= 0 {
                 throw .mongo(
                     40194,
                     "The 'boundaries' option to $bucket must be sorted in ascending order."

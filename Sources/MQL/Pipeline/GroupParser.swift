@@ -162,7 +162,7 @@ enum GroupParser {
             guard case .document(let keys) = order else {
                 throw .mongo(10065, "expected 'sortBy' of \(name) to be an object")
             }
-            sort = try SortParser.parse(keys)
+            sort = try SortParser.parse(keys, budget)
         }
         var limit: AggregationExpression?
         if let count = document["n"] { limit = try ExpressionParser.parse(count, budget) }

@@ -18,9 +18,12 @@ public struct Sort: Sendable, Hashable {
 
     /// The paths; a later one decides where those before it are equal.
     public let keys: [Key]
+    /// How texts compare; nil is by their bytes.
+    public let collation: Collation?
 
     /// Made of its parts.
-    public init(keys: [Key]) {
+    public init(keys: [Key], collation: Collation? = nil) {
         self.keys = keys
+        self.collation = collation
     }
 }

@@ -35,7 +35,7 @@ public enum SortParser {
             }
             keys.append(Sort.Key(path: path, ascending: ascending))
         }
-        return Sort(keys: keys)
+        return Sort(keys: keys, collation: budget.collation)
     }
 
     /// Why an order by what is no field is refused: nothing here has such a score.

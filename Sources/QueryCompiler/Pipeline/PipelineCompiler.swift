@@ -82,8 +82,10 @@ extension QueryCompiler {
                 remaining: Pipeline(stages: Array(rest))
             )
         case .group(let arguments):
+            guard comparesTexts else { return nil }
             return groups(prefix, arguments, rest: Array(rest))
         case .sortByCount(let expression):
+            guard comparesTexts else { return nil }
             let counting = GroupArguments(
                 id: expression,
                 fields: [("count", Accumulator(kind: .sum, operand: .literal(.int32(1))))]
@@ -160,7 +162,9 @@ private struct PipelinePrefix {
             condition = .all([condition, more])
             return true
         case .sort(let sort):
-            guard !isCut, order == nil, let text = SortCompiler.compile(sort) else { return false }
+            guard !isCut, order == nil, filters.comparesTexts, let text = SortCompiler.compile(sort) else {
+                return false
+            }
             order = text
             return true
         case .skip(let count):

@@ -20,6 +20,8 @@ struct FilterCompiler {
     let source: Source
     /// Whether typed columns are taken to hold all values where that can be made sure of.
     var trustsColumns = false
+    /// Whether texts compare by their bytes, as they do in SQL; under a collation only the gateway can tell.
+    var comparesTexts = true
 
     var document: SQLFragment {
         switch source {
@@ -35,6 +37,7 @@ struct FilterCompiler {
         case .and(let filters): return .all(filters.map(compile))
         case .or(let filters): return .any(filters.map(compile), on: document)
         case .nor(let filters): return .all(filters.map { compile($0).negated(on: document) })
+        case .field(_, let test) where !comparesTexts && test.comparesTexts: return .unknown
         case .field(let path, let test): return compile(path, test)
         case .expression, .schema: return .unknown
         }

@@ -48,7 +48,7 @@ extension QueryCompiler {
     public func distinct(_ arguments: DistinctArguments, most: Int) -> SQLFragment? {
         let condition = visible(arguments.filter)
         guard condition.isExact, plan.readFilterIsExact, plan.readsWholeDocuments,
-            plan.queryProjection == nil,
+            plan.queryProjection == nil, comparesTexts,
             let path = CandidatePath(root: "$", arguments.key), path.isPlain
         else { return nil }
         // In lax mode `[*]` opens an array, and takes anything else as it is.
@@ -69,7 +69,7 @@ extension QueryCompiler {
         guard condition.isExact else { return nil }
         var order: SQLFragment?
         if let sort {
-            guard let compiled = SortCompiler.compile(sort) else { return nil }
+            guard comparesTexts, let compiled = SortCompiler.compile(sort) else { return nil }
             order = compiled
         }
         return """

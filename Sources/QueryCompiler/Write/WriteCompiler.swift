@@ -55,7 +55,7 @@ extension QueryCompiler {
     /// - Returns: nil when candidates have to be read, changed by the gateway and compared-and-swapped.
     public func update(_ arguments: UpdateArguments, many: Bool, now: Int64) -> UpdateStatement? {
         let condition = writeCondition(arguments.filter)
-        guard condition.isExact,
+        guard comparesTexts, condition.isExact,
             let permission = permittedUpdate,
             let change = UpdateCompiler(now: now).compile(arguments.update)
         else { return nil }
@@ -126,7 +126,7 @@ extension QueryCompiler {
             let permission = permittedDelete
         else { return nil }
         let layout = layout
-        let isPoint = Self.isPoint(filter)
+        let isPoint = comparesTexts && Self.isPoint(filter)
         let direct = self.permission(.delete, before: .rows(layout), after: { _ in .rows(layout) }).map {
             permission in
             "DELETE FROM \(layout.table) WHERE \(condition.fragment(on: "doc") ?? "true") AND \(permission)"
