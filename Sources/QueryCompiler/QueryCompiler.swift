@@ -74,7 +74,7 @@ public struct QueryCompiler: Sendable {
         var condition = visible(arguments.filter)
         let decides = condition.isExact && plan.readFilterIsExact
         let isByKey = arguments.sort.map { $0.keys.map(\.path.components) == [["_id"]] } ?? true
-        let hasOnePlan = isByKey && condition.hasOnePlan && !layout.facts.hasDocumentIndex
+        let hasOnePlan = isByKey && hasOnePlan(for: condition)
         if hasOnePlan { condition.hidesPaths = true }
         var order: SQLFragment?
         var way = SortingWay.inGateway
@@ -168,6 +168,12 @@ public struct QueryCompiler: Sendable {
             )
         }
         return .joined(proofs, separator: " AND ")
+    }
+
+    /// Whether one plan serves all values of a condition, as long as the rows are asked for in no order but that of
+    /// `_id`.
+    func hasOnePlan(for condition: Condition) -> Bool {
+        condition.hasOnePlan && !layout.facts.hasDocumentIndex
     }
 
     /// The text of a condition, with the proof of what it takes for granted.

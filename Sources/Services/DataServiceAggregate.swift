@@ -33,8 +33,30 @@ extension DataCall {
             } catch  where error.postgresFailure?.sqlState == .cannotSort {
             }
         }
+        if statement.isShort {
+            note(statement.grade)
+            let rows = try await run(statement.statement, isPoint: statement.hasOnePlan)
+            if rows.rowCount <= Self.fewRows, let input = try Self.documents(rows, of: statement) {
+                return try bounded(try statement.remaining.run(input, evaluation()))
+            }
+        }
         return try await LongComputation.run { () async throws(ServiceError) in
             try bounded(try await gathered(pipeline, layout, evaluation()))
+        }
+    }
+
+    /// What the rows of groups or a count stand for; nil where keys are among them that SQL cannot tell apart as BSON
+    /// does.
+    private static func documents(
+        _ rows: ResultSet,
+        of statement: AggregateStatement
+    ) throws(ServiceError) -> [BSONDocument]? {
+        switch statement.rows {
+        case .documents: return nil
+        case .count(let name):
+            let count = rows.int(0, 0) ?? 0
+            return count == 0 ? [] : [BSONDocument([.init(key: name, value: .counted(count))])]
+        case .groups(let fields): return try groups(rows, fields)
         }
     }
 
@@ -96,14 +118,10 @@ extension DataCall {
         let input: [BSONDocument]
         switch statement.rows {
         case .documents: input = try await visibleDocuments(statement, layout, context)
-        case .count(let name):
-            let rows = try await run(statement.statement, isPoint: false)
-            let count = rows.int(0, 0) ?? 0
-            input = count == 0 ? [] : [BSONDocument([.init(key: name, value: .counted(count))])]
-        case .groups(let fields):
-            let rows = try await run(statement.statement, isPoint: false)
-            guard let groups = try Self.groups(rows, fields) else { return nil }
-            input = groups
+        case .count, .groups:
+            let rows = try await run(statement.statement, isPoint: statement.hasOnePlan)
+            guard let found = try Self.documents(rows, of: statement) else { return nil }
+            input = found
         }
         return statement.remaining.stages.isEmpty ? input : try statement.remaining.run(input, context)
     }

@@ -124,7 +124,7 @@ extension DataCall {
     }
 
     /// So many rows are looked at on the connection's own thread.
-    private static let fewRows = 100
+    static let fewRows = 100
     /// How many rows one statement may bring before a cursor is opened.
     private static let firstRows = 2000
     /// Rows of so many bytes are fetched few at a time.

@@ -33,6 +33,20 @@ public struct AggregateStatement: Sendable {
     public let grade: PushdownGrade
     /// What the gateway does with the documents, in order.
     public let remaining: Pipeline
+    /// Whether one plan serves all values.
+    public var hasOnePlan = false
+
+    /// Whether the rows are made in SQL and the rest only puts them in order or leaves some out, so that few of them take
+    /// next to no time.
+    public var isShort: Bool {
+        if case .documents = rows { return false }
+        return remaining.stages.allSatisfy { stage in
+            switch stage {
+            case .sort, .skip, .limit: true
+            default: false
+            }
+        }
+    }
 }
 
 extension QueryCompiler {
@@ -56,7 +70,9 @@ extension QueryCompiler {
             while let stage = remaining.first, prefix.take(stage, filters) { remaining.removeFirst() }
             // What cannot be decided in SQL may still narrow, as long as the stage is run again.
             if case .match(let filter)? = remaining.first { prefix.narrow(filters.compile(filter)) }
-            if let grouped = grouped(prefix, remaining) { return grouped }
+            var single = prefix
+            single.condition.hidesPaths = hasOnePlan(for: prefix.condition)
+            if let grouped = grouped(single, remaining) { return grouped }
         }
         let isExact = plan.readFilterIsExact && prefix.rulesAreExact
         return AggregateStatement(
@@ -79,7 +95,8 @@ extension QueryCompiler {
                 rows: .count(name: name),
                 decidesMatch: true,
                 grade: rest.isEmpty ? .exact : .superset,
-                remaining: Pipeline(stages: Array(rest))
+                remaining: Pipeline(stages: Array(rest)),
+                hasOnePlan: prefix.condition.hidesPaths
             )
         case .group(let arguments):
             guard comparesTexts else { return nil }
@@ -133,7 +150,8 @@ extension QueryCompiler {
             rows: .groups(fields: fields),
             decidesMatch: true,
             grade: rest.isEmpty ? .exact : .superset,
-            remaining: Pipeline(stages: rest)
+            remaining: Pipeline(stages: rest),
+            hasOnePlan: prefix.condition.hidesPaths
         )
     }
 }
