@@ -78,6 +78,8 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CEpoll"),
         room("Postgres", ["CLibpq", "CEpoll", "SQL", "Threading", "Observability", "Errors"]),
+        .target(name: "CMail", linkerSettings: [.linkedLibrary("curl")]),
+        room("Mail", ["CMail", "Threading", "Errors"]),
         .target(name: "CMigrations"),
         room(
             "Migrations",
@@ -89,7 +91,7 @@ let package = Package(
             "Services",
             [
                 "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON",
-                "Postgres",
+                "Postgres", "Mail",
                 "Observability", "Errors",
                 product("AsyncHTTPClient", "async-http-client"),
                 product("CryptoExtras", "swift-crypto"),
@@ -127,7 +129,8 @@ let package = Package(
         .executableTarget(
             name: "tidegate",
             dependencies: [
-                "HTTPGateway", "Services", "Migrations", "Postgres", "SQL", "AppDefinition", "Accounts",
+                "HTTPGateway", "Services", "Migrations", "Postgres", "Mail", "SQL", "AppDefinition",
+                "Accounts",
                 "BSON",
                 "MQL", "QueryCompiler", "Observability", "Errors",
                 product("Hummingbird", "hummingbird"),
@@ -207,13 +210,15 @@ let package = Package(
             ]
         ),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
+        tests("MailTests", ["Mail", "Errors"]),
         tests("MigrationsTests", ["Migrations", "Postgres", "SQL", "Errors"]),
         tests(
             "ServicesTests",
             [
                 "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL",
                 "BSON",
-                "Postgres", "Migrations", "Observability", "Errors", product("Crypto", "swift-crypto"),
+                "Postgres", "Mail", "Migrations", "Observability", "Errors",
+                product("Crypto", "swift-crypto"),
                 product("CryptoExtras", "swift-crypto"),
             ]
         ),

@@ -95,9 +95,10 @@ public enum AccountFailure {
 
     /// Whether the client API leaves `error_code` out for an error.
     ///
-    /// SDK tests compare with a body that has none. Source: `reference/client-api.md` §6.2, second row.
+    /// SDK tests compare with a body that has none. Source: `reference/client-api.md` §6.2, second row; §§7, 11.
     public static func omitsCode(_ error: ServiceError) -> Bool {
         error.code == .invalidSession && error.message == malformedTokenText
+            || (error.cause as? Reason)?.omitsCode == true
     }
 
     // Registration (client-api.md §11)
@@ -116,12 +117,6 @@ public enum AccountFailure {
         "email invalid",
         details: ["email": "invalid"]
     )
-    /// The app wants registrations to be confirmed.
-    public static let confirmationNotServed = ServiceError(
-        .badRequest,
-        "confirmation of users is not served yet: set autoConfirm in the local-userpass provider"
-    )
-
     /// Too many passwords wait to be checked.
     public static let tooManyLogins = ServiceError(.tooManyRequests, "too many requests")
 
@@ -129,10 +124,13 @@ public enum AccountFailure {
     public struct Reason: LoggableCause, Sendable {
         /// Says nothing of what the caller sent.
         public let logText: String
+        /// The answer has no `error_code`.
+        let omitsCode: Bool
 
         /// Made of its parts.
-        public init(_ reason: ErrorMessage) {
+        public init(_ reason: ErrorMessage, omitsCode: Bool = false) {
             logText = reason.logText
+            self.omitsCode = omitsCode
         }
     }
 }

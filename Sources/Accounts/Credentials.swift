@@ -8,6 +8,8 @@ public enum Credentials: Sendable {
     case apiKey(String)
     /// A JWT signed by somebody the app believes.
     case customToken(String)
+    /// A JWT of Google, Facebook or Apple that says who logged in there.
+    case idToken(ProviderConfiguration.Kind, String)
 
     /// The provider that decides about these.
     public var kind: ProviderConfiguration.Kind {
@@ -16,6 +18,7 @@ public enum Credentials: Sendable {
         case .emailPassword: .emailPassword
         case .apiKey: .apiKey
         case .customToken: .customToken
+        case .idToken(let kind, _): kind
         }
     }
 
@@ -47,9 +50,26 @@ public enum Credentials: Sendable {
                 return .customToken(key)
             }
             return .customToken(try text(body, "token"))
-        case .customFunction, .google, .facebook, .apple:
-            throw AccountFailure.providerNotServed(provider)
+        case .google, .facebook, .apple: return .idToken(kind, try idToken(kind, body))
+        case .customFunction: throw AccountFailure.providerNotServed(provider)
         }
+    }
+
+    /// The one form of what such providers hand out that can be checked without asking them.
+    private static func idToken(
+        _ kind: ProviderConfiguration.Kind,
+        _ body: BSONDocument
+    ) throws(ServiceError) -> String {
+        if body["id_token"] == nil {
+            for member in ["authCode", "accessToken"] where body[member] != nil {
+                throw ServiceError(
+                    .invalidParameter,
+                    "'\(known: member)' is not served: log in with 'id_token'",
+                    details: [member: "is not served"]
+                )
+            }
+        }
+        return try text(body, "id_token")
     }
 
     /// A required member: a string, not empty.

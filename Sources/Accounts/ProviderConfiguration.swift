@@ -141,6 +141,10 @@ public struct OAuthSettings: Sendable, Hashable {
     public let redirectURIs: [String]
     /// Domains that emails must belong to; empty for any.
     public let domainRestrictions: [String]
+    /// Who may have issued an id token; the provider's own names, unless the app says otherwise.
+    public let issuers: [String]
+    /// The address of the issuer's JWK set.
+    public let keySetAddress: String
 
     /// Made of its parts.
     public init(
@@ -148,13 +152,36 @@ public struct OAuthSettings: Sendable, Hashable {
         clientSecretName: String?,
         openID: Bool,
         redirectURIs: [String],
-        domainRestrictions: [String]
+        domainRestrictions: [String],
+        issuers: [String],
+        keySetAddress: String
     ) {
         self.clientID = clientID
         self.clientSecretName = clientSecretName
         self.openID = openID
         self.redirectURIs = redirectURIs
         self.domainRestrictions = domainRestrictions
+        self.issuers = issuers
+        self.keySetAddress = keySetAddress
+    }
+
+    /// Where a provider's id tokens come from when the app does not say.
+    ///
+    /// Source: the discovery documents of Google, Apple and Facebook (`/.well-known/openid-configuration`).
+    static func standardOrigin(_ kind: ProviderConfiguration.Kind) -> (issuers: [String], keys: String) {
+        switch kind {
+        case .apple: (["https://appleid.apple.com"], "https://appleid.apple.com/auth/keys")
+        case .facebook:
+            (
+                ["https://www.facebook.com", "https://facebook.com"],
+                "https://limited.facebook.com/.well-known/oauth/openid/jwks/"
+            )
+        case .google, .anonymous, .emailPassword, .apiKey, .customToken, .customFunction:
+            (
+                ["https://accounts.google.com", "accounts.google.com"],
+                "https://www.googleapis.com/oauth2/v3/certs"
+            )
+        }
     }
 }
 

@@ -70,7 +70,7 @@ public struct ProviderConfigurationParser {
         let disabled = flag(entry, "disabled", at: name)
         let config = section(entry, "config", at: name)
         let secrets = section(entry, "secret_config", at: name)
-        let settings = settings(kind, entry, config, secrets, at: name)
+        let settings = settings(kind, entry, config, secrets, disabled: disabled, at: name)
         let metadata = metadataFields(entry["metadata_fields"], at: "\(name).metadata_fields")
         guard !faults.contains(where: { $0.severity == .error }) else { return nil }
         if !disabled { warnIfUnserved(kind, settings, at: name) }
@@ -87,6 +87,7 @@ public struct ProviderConfigurationParser {
         _ entry: BSONDocument,
         _ config: BSONDocument,
         _ secrets: BSONDocument,
+        disabled: Bool,
         at name: String
     ) -> ProviderConfiguration.Settings {
         switch kind {
@@ -119,13 +120,37 @@ public struct ProviderConfigurationParser {
             }
             return .customFunction(name: function)
         case .google, .facebook, .apple:
+            let standard = OAuthSettings.standardOrigin(kind)
+            // Both are ours: the hosted service knew its providers' keys and told nobody.
+            let issuers = texts(config["issuer"]) ?? text(config, "issuer").map { [$0] } ?? standard.issuers
+            let keys = text(config, "jwkURI") ?? standard.keys
+            if !KeySetAddress.isAllowed(keys) {
+                faults.append(
+                    ProviderFault(
+                        .error,
+                        path: "\(name).config.jwkURI",
+                        "must be an https address (http only on loopback)"
+                    )
+                )
+            }
+            if !disabled, text(config, "clientId") == nil {
+                faults.append(
+                    ProviderFault(
+                        .warning,
+                        path: "\(name).config.clientId",
+                        "is missing; logins will be refused"
+                    )
+                )
+            }
             return .oauth(
                 OAuthSettings(
                     clientID: text(config, "clientId"),
                     clientSecretName: text(secrets, "clientSecret"),
                     openID: flag(config, "openId", at: "\(name).config"),
                     redirectURIs: texts(entry["redirect_uris"]) ?? [],
-                    domainRestrictions: texts(entry["domain_restrictions"]) ?? []
+                    domainRestrictions: texts(entry["domain_restrictions"]) ?? [],
+                    issuers: issuers,
+                    keySetAddress: keys
                 )
             )
         }
@@ -249,18 +274,28 @@ public struct ProviderConfigurationParser {
         at name: String
     ) {
         switch kind {
-        case .customFunction, .google, .facebook, .apple:
+        case .customFunction:
             faults.append(ProviderFault(.warning, path: name, "this provider is not served yet"))
         case .emailPassword:
-            guard case .emailPassword(let settings) = settings, !settings.autoConfirm else { return }
-            faults.append(
-                ProviderFault(
-                    .warning,
-                    path: "\(name).config.autoConfirm",
-                    "confirmation by mail or function is not served yet; registration will be refused"
-                )
-            )
-        case .anonymous, .apiKey, .customToken: return
+            guard case .emailPassword(let settings) = settings else { return }
+            warnIfUnserved(settings, at: name)
+        case .anonymous, .apiKey, .customToken, .google, .facebook, .apple: return
+        }
+    }
+
+    private mutating func warnIfUnserved(_ settings: EmailPasswordSettings, at name: String) {
+        let warning: (key: String, text: String)?
+        if settings.runConfirmationFunction, !settings.autoConfirm {
+            warning = ("runConfirmationFunction", "is not served yet; registration will be refused")
+        } else if settings.emailConfirmationURL == nil, !settings.autoConfirm {
+            warning = ("emailConfirmationUrl", "is missing; registration will be refused")
+        } else if settings.runResetFunction {
+            warning = ("runResetFunction", "is not served yet; resets will be refused")
+        } else {
+            warning = nil
+        }
+        if let warning {
+            faults.append(ProviderFault(.warning, path: "\(name).config.\(warning.key)", warning.text))
         }
     }
 

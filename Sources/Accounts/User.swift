@@ -10,18 +10,38 @@ public struct User: Sendable {
     public let disabled: Bool
     /// Access tokens issued before this second are void; 0 when there was never a reason.
     public let tokensValidFrom: Int64
+    /// Sessions that ended so lately that access tokens of theirs may still be about.
+    public let endedSessions: Set<String>
 
     /// Made of its parts.
-    public init(appID: String, profile: UserProfile, disabled: Bool, tokensValidFrom: Int64) {
+    public init(
+        appID: String,
+        profile: UserProfile,
+        disabled: Bool,
+        tokensValidFrom: Int64,
+        endedSessions: Set<String> = []
+    ) {
         self.appID = appID
         self.profile = profile
         self.disabled = disabled
         self.tokensValidFrom = tokensValidFrom
+        self.endedSessions = endedSessions
     }
 
-    /// Whether a token issued at a second of Unix time may still be used.
-    public func accepts(tokenIssuedAt seconds: Int64) -> Bool {
-        !disabled && seconds >= tokensValidFrom
+    /// Whether an access token may still be used.
+    public func accepts(_ token: AccessToken) -> Bool {
+        !disabled && token.issuedAt >= tokensValidFrom && !endedSessions.contains(token.sessionID)
+    }
+
+    /// The same account with another profile.
+    public func with(_ profile: UserProfile) -> User {
+        User(
+            appID: appID,
+            profile: profile,
+            disabled: disabled,
+            tokensValidFrom: tokensValidFrom,
+            endedSessions: endedSessions
+        )
     }
 }
 

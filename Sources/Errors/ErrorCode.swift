@@ -13,6 +13,12 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case userDisabled = "UserDisabled"
     case userNotFound = "UserNotFound"
     case accountNameInUse = "AccountNameInUse"
+    case userAlreadyConfirmed = "UserAlreadyConfirmed"
+    case userpassTokenInvalid = "UserpassTokenInvalid"
+    case apiKeyAlreadyExists = "APIKeyAlreadyExists"
+    case apiKeyNotFound = "APIKeyNotFound"
+    /// Stays out of the body: the hosted service sent none.
+    case apiKeyInUse = "APIKeyInUse"
     case restrictedHost = "RestrictedHost"
     case domainNotAllowed = "DomainNotAllowed"
     case incomingWebhookAuthFailed = "IncomingWebhookAuthFailed"

@@ -13,15 +13,17 @@ extension ErrorCode {
         case .missingAuthReq, .invalidSession, .userAppDomainMismatch, .authError, .invalidPassword,
             .userDisabled, .incomingWebhookAuthFailed:
             .unauthorized
-        case .authProviderNotFound, .userNotFound, .appNotFound, .endpointNotFound, .functionNotFound:
+        case .authProviderNotFound, .userNotFound, .appNotFound, .endpointNotFound, .functionNotFound,
+            .apiKeyNotFound:
             .notFound
-        case .accountNameInUse: .conflict
-        case .restrictedHost, .domainNotAllowed, .noMatchingRuleFound: .forbidden
+        case .accountNameInUse, .apiKeyAlreadyExists: .conflict
+        case .restrictedHost, .domainNotAllowed, .noMatchingRuleFound, .apiKeyInUse: .forbidden
         case .tooManyRequests: .tooManyRequests
         case .readSizeLimitExceeded: .contentTooLarge
         case .badRequest, .invalidParameter, .missingParameter, .mongoDBError,
             .schemaValidationFailedWrite, .serviceNotFound, .serviceCommandNotFound,
-            .executionTimeLimitExceeded, .functionExecutionError:
+            .executionTimeLimitExceeded, .functionExecutionError, .userAlreadyConfirmed,
+            .userpassTokenInvalid:
             .badRequest
         case .maintenanceInProgress: .serviceUnavailable
         case .internalServerError, .invalidAppDefinition, .invalidSetting, .migrationDrift:
@@ -32,7 +34,7 @@ extension ErrorCode {
     /// Whether `error_code` and `link` stay out of the body, as clients have seen it.
     var isBare: Bool {
         switch self {
-        case .appNotFound: true
+        case .appNotFound, .apiKeyInUse: true
         default: false
         }
     }

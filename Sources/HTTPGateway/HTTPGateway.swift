@@ -76,6 +76,8 @@ public struct HTTPGateway: Sendable {
         dataAPI.add(to: router)
         LocationRoutes(apps: apps, settings: settings).add(to: router)
         LoginRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
+        RegistrationRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
+        APIKeyRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
         SessionRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
         FunctionRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(
             to: router

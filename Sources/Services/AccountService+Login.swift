@@ -23,11 +23,21 @@ extension AccountService {
     ) async throws(ServiceError) -> LoginResult {
         _ = try provider(login.kind, settings)
         let accepted = try await accept(login, settings, mayCreate: true, from: address)
+        return try await beginSession(accepted, login.kind, device: device, settings)
+    }
+
+    /// Begins a session of a user whose credentials were accepted.
+    func beginSession(
+        _ accepted: Accepted,
+        _ kind: ProviderConfiguration.Kind,
+        device: DeviceInformation?,
+        _ settings: AccountSettings
+    ) async throws(ServiceError) -> LoginResult {
         let userID = accepted.user.profile.id
         let customData = try await customData(of: userID, settings)
         let signer = try await signer(appID: settings.appID)
         let now = seconds
-        let anonymous = login.kind == .anonymous
+        let anonymous = kind == .anonymous
         // The token of an anonymous user does not run out; the session ends with the user.
         let tokenLifetime =
             anonymous ? RefreshToken.anonymousLifetimeSeconds : settings.refreshTokenLifetimeSeconds
@@ -39,7 +49,7 @@ extension AccountService {
                     id: sessionID,
                     appID: settings.appID,
                     userID: userID,
-                    kind: login.kind,
+                    kind: kind,
                     identityID: accepted.identityID,
                     device: device,
                     newDeviceID: newID().hex,
@@ -62,7 +72,7 @@ extension AccountService {
             deviceID: session.deviceID,
             appID: settings.appID,
             identityID: accepted.identityID,
-            providerType: login.kind.rawValue,
+            providerType: kind.rawValue,
             providerID: session.providerID,
             issuedAt: now,
             expiresAt: now &+ tokenLifetime
@@ -120,12 +130,11 @@ extension AccountService {
         case .emailPassword(let username, let password):
             try await acceptPassword(username: username, password: password, settings)
         case .apiKey(let key): try await acceptKey(key, settings)
-        case .customToken(let token): try await acceptToken(token, settings, mayCreate: mayCreate)
+        case .customToken, .idToken: try await acceptToken(login, settings, mayCreate: mayCreate)
         }
     }
 
-    private func acceptKey(_ key: String, _ settings: AccountSettings) async throws(ServiceError) -> Accepted
-    {
+    func acceptKey(_ key: String, _ settings: AccountSettings) async throws(ServiceError) -> Accepted {
         guard let digest = APIKeyProvider.digest(key) else { throw AccountFailure.notAccepted("not a key") }
         let rows = try await query(
             CredentialStatements.apiKey(appID: settings.appID, digest: digest)
@@ -135,29 +144,31 @@ extension AccountService {
         }
         guard !found.disabled else { throw AccountFailure.notAccepted("the key is disabled") }
         guard !found.user.disabled else { throw AccountFailure.userDisabled }
+        // The first login with a key of its own shows in the owner's profile.
+        if !found.user.profile.identities.contains(where: { $0.id == found.id }) {
+            _ = try await query(
+                AccountStatements.addIdentity(
+                    appID: settings.appID,
+                    userID: found.user.profile.id,
+                    kind: .apiKey,
+                    identityID: found.id
+                )
+            )
+            forget(UserKey(appID: settings.appID, userID: found.user.profile.id))
+        }
         return Accepted(user: found.user, identityID: found.id)
     }
 
     private func acceptToken(
-        _ text: String,
+        _ login: Credentials,
         _ settings: AccountSettings,
         mayCreate: Bool
     ) async throws(ServiceError) -> Accepted {
-        let provider = try provider(.customToken, settings)
-        guard case .customToken(let tokenSettings) = provider.settings else {
-            throw AccountFailure.providerNotFound(provider.name)
-        }
-        let token = try await foreignTokens.verify(text, settings: tokenSettings, secrets: settings.secrets)
-        let decision = try CustomTokenProvider(
-            settings: tokenSettings,
-            metadataFields: provider.metadataFields,
-            clientAppID: settings.clientAppID
-        ).decide(token, now: seconds)
-        let goodUntil = decision.expiresAt.multipliedReportingOverflow(by: 1000)
+        let identity = try await foreignIdentity(login, settings)
         let lookup = AccountStatements.user(
             appID: settings.appID,
-            kind: .customToken,
-            identityID: decision.identityID
+            kind: login.kind,
+            identityID: identity.id
         )
         var rows = try await query(lookup)
         var user = try AccountStatements.readUser(rows, appID: settings.appID)
@@ -165,11 +176,11 @@ extension AccountService {
             guard mayCreate else { throw AccountFailure.notAccepted("the token has no user yet") }
             do {
                 return try await createUser(
-                    .customToken,
-                    identityID: decision.identityID,
-                    data: decision.data,
+                    login.kind,
+                    identityID: identity.id,
+                    data: identity.data,
                     settings,
-                    goodUntil: goodUntil.overflow ? .max : goodUntil.partialValue
+                    goodUntil: identity.goodUntil
                 )
             } catch {
                 guard error.code == .accountNameInUse else { throw error }
@@ -181,14 +192,14 @@ extension AccountService {
         guard let user else { throw AccountFailure.notAccepted("the user is gone") }
         guard !user.disabled else { throw AccountFailure.userDisabled }
         return Accepted(
-            user: try await refreshed(user, .customToken, decision.identityID, decision.data),
-            identityID: decision.identityID,
-            goodUntil: goodUntil.overflow ? .max : goodUntil.partialValue
+            user: try await refreshed(user, login.kind, identity.id, identity.data),
+            identityID: identity.id,
+            goodUntil: identity.goodUntil
         )
     }
 
     /// The user with what the provider says of the identity now.
-    private func refreshed(
+    func refreshed(
         _ user: User,
         _ kind: ProviderConfiguration.Kind,
         _ identityID: String,
@@ -221,17 +232,14 @@ extension AccountService {
             )
         )
         forget(UserKey(appID: user.appID, userID: profile.id))
-        return User(
-            appID: user.appID,
-            profile: UserProfile(
+        return user.with(
+            UserProfile(
                 id: profile.id,
                 kind: profile.kind,
                 data: union,
                 customData: nil,
                 identities: identities
-            ),
-            disabled: user.disabled,
-            tokensValidFrom: user.tokensValidFrom
+            )
         )
     }
 

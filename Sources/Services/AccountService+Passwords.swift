@@ -1,53 +1,27 @@
-public import Accounts
+import Accounts
 import BSON
-public import Errors
+import Errors
 import SQL
 
 extension AccountService {
-    /// Registers an email/password user, who may log in at once.
-    ///
-    /// - Throws: ``ServiceError`` `accountNameInUse`, `badRequest` as `reference/client-api.md` §11 says;
-    ///   `badRequest` naming `autoConfirm` where the app wants a confirmation, which is not served yet.
-    public func register(
-        email: String,
-        password: String,
-        _ settings: AccountSettings
-    ) async throws(ServiceError) {
-        let provider = try provider(.emailPassword, settings)
-        try EmailPasswordProvider.checkRegistration(email: email, password: password)
-        guard case .emailPassword(let emailSettings) = provider.settings, emailSettings.autoConfirm else {
-            throw AccountFailure.confirmationNotServed
-        }
-        try checkCreation(settings)
-        // Before the hash, which costs: the answer is the same either way.
-        let taken = try await query(
-            CredentialStatements.usernameExists(appID: settings.appID, username: email)
-        )
-        guard taken.rowCount == 0 else { throw AccountFailure.nameInUse }
+    /// Hashes a new password in its turn.
+    func hash(_ password: String) async throws(ServiceError) -> PasswordHash {
         let cost = limits.passwordCost
         let salt = Self.newSalt()
         guard let hash = try await passwords.run({ PasswordHash(password: password, salt: salt, cost: cost) })
         else { throw ServiceError(.internalServerError, "the password cannot be hashed") }
-        let made = try await query(
-            CredentialStatements.register(
-                appID: settings.appID,
-                username: email,
-                hash: hash.text,
-                identityID: newIdentityID()
-            )
-        )
-        guard made.affectedRows > 0 else { throw AccountFailure.nameInUse }
+        return hash
     }
 
     /// Checks a password.
     ///
     /// An unknown name costs the same work as a known one, and so does a hash of
     /// another kind, so that time does not tell who has an account.
-    func acceptPassword(
+    func checkPassword(
         username: String,
         password: String,
         _ settings: AccountSettings
-    ) async throws(ServiceError) -> Accepted {
+    ) async throws(ServiceError) -> CredentialStatements.StoredPassword {
         guard EmailPasswordProvider.isPlausible(username: username, password: password) else {
             throw AccountFailure.invalidPassword(because: "no email or password that could be registered")
         }
@@ -77,6 +51,16 @@ extension AccountService {
                 )
             )
         }
+        return stored
+    }
+
+    /// Logs a password in; the first login makes the user.
+    func acceptPassword(
+        username: String,
+        password: String,
+        _ settings: AccountSettings
+    ) async throws(ServiceError) -> Accepted {
+        let stored = try await checkPassword(username: username, password: password, settings)
         let user: User
         if let known = stored.user {
             user = known

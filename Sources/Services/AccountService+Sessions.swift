@@ -36,7 +36,7 @@ extension AccountService {
         return accessText
     }
 
-    /// Ends one session; access tokens that are out last until they expire.
+    /// Ends one session with its access tokens, in other gateways when they hear of it.
     public func logOut(
         refreshToken text: String?,
         identified: (_ appID: String, _ userID: String) -> Void = { _, _ in }
@@ -48,14 +48,17 @@ extension AccountService {
             SessionStatements.revoke(appID: token.appID, sessionID: token.sessionID, userID: token.userID)
         )
         guard rows.affectedRows > 0 else { throw AccountFailure.refreshTokenNotFound }
+        forget(UserKey(appID: token.appID, userID: token.userID))
     }
 
     /// The user and app of a refresh token whose session stands; for calls that ask for that token.
     public func authenticate(
-        refreshToken text: String?
+        refreshToken text: String?,
+        identified: (_ appID: String, _ userID: String) -> Void = { _, _ in }
     ) async throws(ServiceError) -> (token: RefreshToken, user: User, settings: AccountSettings) {
         guard let text else { throw AccountFailure.mustAuthenticate }
         let (settings, token) = try await refreshToken(text)
+        identified(token.appID, token.userID)
         let rows = try await query(
             SessionStatements.find(appID: token.appID, sessionID: token.sessionID, userID: token.userID)
         )

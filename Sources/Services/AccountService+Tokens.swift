@@ -20,7 +20,7 @@ extension AccountService {
         let (settings, claims) = try await accessToken(text, settings)
         identified(claims.appID, claims.userID)
         guard let user = try await user(UserKey(appID: settings.appID, userID: claims.userID)),
-            user.accepts(tokenIssuedAt: claims.issuedAt)
+            user.accepts(claims)
         else { throw AccountFailure.userNotFound }
         return AuthenticatedUser(token: claims, user: user, settings: settings)
     }

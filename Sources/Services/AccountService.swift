@@ -29,6 +29,10 @@ public struct AccountLimits: Sendable {
     public var failedLoginsPerAddress: Int
     /// Failed logins of one account, from one address, in a minute; 0 is no limit.
     public var failedLoginsPerAccount: Int
+    /// Mails that one account may be sent in an hour; 0 is no limit.
+    public var mailsPerAccount: Int
+    /// Mails that one address may ask for in an hour; 0 is no limit.
+    public var mailsPerAddress: Int
     /// Users, tokens and credentials that are remembered, each.
     public var rememberedEntries: Int
 
@@ -39,6 +43,8 @@ public struct AccountLimits: Sendable {
         waitingHashes: Int = 64,
         failedLoginsPerAddress: Int = 60,
         failedLoginsPerAccount: Int = 20,
+        mailsPerAccount: Int = 6,
+        mailsPerAddress: Int = 60,
         rememberedEntries: Int = 20_000
     ) {
         self.passwordCost = passwordCost
@@ -46,6 +52,8 @@ public struct AccountLimits: Sendable {
         self.waitingHashes = waitingHashes
         self.failedLoginsPerAddress = failedLoginsPerAddress
         self.failedLoginsPerAccount = failedLoginsPerAccount
+        self.mailsPerAccount = mailsPerAccount
+        self.mailsPerAddress = mailsPerAddress
         self.rememberedEntries = rememberedEntries
     }
 }
@@ -78,6 +86,8 @@ public final class AccountService: Sendable {
     let credentials: CredentialCache
     let foreignTokens: TokenVerifier
     let throttle: LoginThrottle
+    /// Mails that were asked for from an address; those to an account are counted in the database.
+    let mailsByAddress: TokenBuckets?
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -118,6 +128,15 @@ public final class AccountService: Sendable {
             perAccount: limits.failedLoginsPerAccount,
             now: { now() &* 1_000_000 }
         )
+        mailsByAddress =
+            limits.mailsPerAddress > 0
+            ? TokenBuckets(
+                .init(
+                    tokens: limits.mailsPerAddress,
+                    per: 3600 * 1_000_000_000,
+                    burst: limits.mailsPerAddress
+                )
+            ) : nil
     }
 
     /// Follows `tidegate_users` until cancelled, and removes what has ended once an hour.
@@ -164,6 +183,7 @@ public final class AccountService: Sendable {
             // A gateway that cannot reach the database tries again an hour later.
             _ = try? await query(SessionStatements.removeExpired)
             _ = try? await query(AccountStatements.expireAnonymousUsers)
+            _ = try? await query(RegistrationStatements.trim)
             try? await Task.sleep(for: .seconds(3600))
         }
     }

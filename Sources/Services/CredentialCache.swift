@@ -63,6 +63,7 @@ final class CredentialCache: Sendable {
             case .emailPassword(let username, let password): ["password", username, password]
             case .apiKey(let key): ["key", key]
             case .customToken(let token): ["token", token]
+            case .idToken(let kind, let token): ["id token", kind.rawValue, token]
             }
         var code = HMAC<SHA256>(key: secret)
         for part in [settings.appID, String(settings.revision)] + parts {

@@ -68,6 +68,31 @@ public final class TokenVerifier: Sendable {
         return token
     }
 
+    /// Takes a token apart and checks its signature with the key that it names in a JWK set.
+    ///
+    /// - Parameters:
+    ///   - text: The token.
+    ///   - algorithms: What it may be signed with; a key has one algorithm of its own.
+    ///   - keySetAddress: Where the issuer's keys are.
+    /// - Returns: The token's parts.
+    /// - Throws: As ``verify(_:settings:secrets:)``.
+    public func verify(
+        _ text: String,
+        algorithms: [String],
+        keySetAddress: String
+    ) async throws(ServiceError) -> JSONWebToken {
+        guard let token = JSONWebToken(text, maximumCharacters: CustomTokenProvider.maximumTokenCharacters)
+        else { throw AccountFailure.notAccepted("not a JWT") }
+        guard let algorithm = token.algorithm, algorithms.contains(algorithm) else {
+            throw AccountFailure.notAccepted("the token's algorithm is not the provider's")
+        }
+        let keys = try await keys(at: keySetAddress, keyID: token.keyID)
+        guard keys.contains(where: { $0.verifies(token) }) else {
+            throw AccountFailure.notAccepted(keys.isEmpty ? "no key fits the token" : "bad signature")
+        }
+        return token
+    }
+
     private static func keys(
         _ names: [String],
         _ secrets: [String: String],

@@ -24,15 +24,43 @@ struct ProviderConfigurationTests {
         #expect(configuration?.disabled == false)
     }
 
-    @Test("it warns of registration that must be confirmed")
-    func confirmation() {
+    static let unserved: [(BSONDocument, String?)] = [
+        (["runConfirmationFunction": true], "runConfirmationFunction"), ([:], "emailConfirmationUrl"),
+        (["autoConfirm": true, "runResetFunction": true], "runResetFunction"),
+        (["emailConfirmationUrl": "https://app.example/confirm"], nil),
+    ]
+
+    @Test("it warns of registrations and resets that will be refused", arguments: unserved)
+    func confirmation(_ config: BSONDocument, _ key: String?) {
         let (configuration, faults) = ProviderConfigurationParser.parse(
             name: "local-userpass",
-            ["type": "local-userpass", "config": ["runConfirmationFunction": true]]
+            ["type": "local-userpass", "config": .document(config)]
         )
         #expect(configuration != nil)
-        #expect(faults.map(\.severity) == [.warning])
-        #expect(faults.map(\.path) == ["local-userpass.config.autoConfirm"])
+        #expect(faults.allSatisfy { $0.severity == .warning })
+        #expect(faults.map(\.path) == (key.map { ["local-userpass.config.\($0)"] } ?? []))
+    }
+
+    @Test("it knows where id tokens come from, unless the app says otherwise")
+    func idTokens() {
+        func settings(_ name: String, _ config: BSONDocument) -> OAuthSettings? {
+            let (configuration, faults) = ProviderConfigurationParser.parse(
+                name: name,
+                ["type": .string(name), "config": .document(config)]
+            )
+            #expect(faults.isEmpty)
+            guard case .oauth(let settings)? = configuration?.settings else { return nil }
+            return settings
+        }
+        let standard = settings("oauth2-apple", ["clientId": "c"])
+        #expect(standard?.issuers == ["https://appleid.apple.com"])
+        #expect(standard?.keySetAddress == "https://appleid.apple.com/auth/keys")
+        let own = settings(
+            "oauth2-google",
+            ["clientId": "c", "issuer": "https://i.example", "jwkURI": "http://127.0.0.1:1/k"]
+        )
+        #expect(own?.issuers == ["https://i.example"])
+        #expect(own?.keySetAddress == "http://127.0.0.1:1/k")
     }
 
     static let audiences: [(BSONValue, [String])] = [
@@ -81,6 +109,10 @@ struct ProviderConfigurationTests {
         (["type": "custom-function", "config": [:]], "p.config.authFunctionName"),
         (["type": "smoke-signals"], "p.type"), (["type": "local-userpass", "config": 3], "p.config"),
         (["type": "local-userpass", "config": ["autoConfirm": "yes"]], "p.config.autoConfirm"),
+        (
+            ["type": "oauth2-google", "config": ["clientId": "c", "jwkURI": "http://keys.example"]],
+            "p.config.jwkURI"
+        ),
     ]
 
     @Test("it reports a fault with its path and gives no configuration", arguments: faulty)

@@ -81,8 +81,10 @@ struct ContractTests {
             // One route serves all actions, and one would serve all providers' registrations.
             if path.hasSuffix("/action/{}") {
                 for action in OperationParser.actions { served.insert("POST \(path.dropLast(2))\(action)") }
-            } else if path.hasSuffix("/{}/register") {
-                served.insert("POST \(path.dropLast("{}/register".count))local-userpass/register")
+            } else if let range = path.range(of: "/providers/{}/"), !path.hasSuffix("/login") {
+                served.insert(
+                    "POST \(path.replacingCharacters(in: range, with: "/providers/local-userpass/"))"
+                )
             } else {
                 served.insert("\(route.method.rawValue) \(path)")
             }
@@ -101,7 +103,7 @@ struct ContractTests {
             }
         }
         let inside: Set<ErrorCode> = [.invalidAppDefinition, .invalidSetting, .migrationDrift]
-        let bare: Set<ErrorCode> = [.appNotFound, .endpointNotFound]
+        let bare: Set<ErrorCode> = [.appNotFound, .endpointNotFound, .apiKeyInUse]
         let known = Set(ErrorCode.allCases).subtracting(inside).subtracting(bare).map(\.rawValue)
         #expect(documented.subtracting(known) == [], "documented, and not known")
         #expect(Set(known).subtracting(documented) == [], "known, and not documented")

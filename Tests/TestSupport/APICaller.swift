@@ -128,6 +128,15 @@ public struct APICaller: Sendable {
         /// What buys a new access token.
         public let refreshToken: String
 
+        /// Made of its parts.
+        public init(id: String, email: String, password: String, accessToken: String, refreshToken: String) {
+            self.id = id
+            self.email = email
+            self.password = password
+            self.accessToken = accessToken
+            self.refreshToken = refreshToken
+        }
+
         /// The header of a bearer token.
         public var bearer: [String: String] { ["Authorization": "Bearer \(accessToken)"] }
     }
@@ -179,5 +188,10 @@ public struct APICaller: Sendable {
     public struct UnexpectedAnswer: Error {
         /// The whole of it, for the message.
         public let answer: Answer
+
+        /// Made of the answer.
+        public init(answer: Answer) {
+            self.answer = answer
+        }
     }
 }

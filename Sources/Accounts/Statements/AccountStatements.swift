@@ -7,11 +7,15 @@ public import SQL
 /// Each function is one statement for one round trip. What must not happen twice (a user made by two
 /// first logins at once) is decided by a unique key within the statement, not by looking first.
 public enum AccountStatements {
-    /// The columns of a user, six from a given one on.
+    /// The columns of a user, seven from a given one on.
+    ///
+    /// An access token lives for half an hour; what ended before that needs no remembering.
     static let userColumns: SQLFragment = """
         u.id, u.kind, u.data::text, u.disabled, floor(extract(epoch FROM u.tokens_valid_from))::bigint, \
         (SELECT json_agg(json_build_array(i.id, i.provider_type, i.provider_id, i.data) ORDER BY i.created_at, i.id) \
-        FROM tidegate.identities i WHERE i.user_id = u.id)::text
+        FROM tidegate.identities i WHERE i.user_id = u.id)::text, \
+        (SELECT string_agg(s.id, ',') FROM tidegate.sessions s \
+        WHERE s.user_id = u.id AND s.revoked_at > now() - interval '31 minutes')
         """
 
     /// Reads the columns of ``userColumns``; nil when they are all null.
@@ -55,7 +59,8 @@ public enum AccountStatements {
             appID: appID,
             profile: profile,
             disabled: disabled,
-            tokensValidFrom: rows.int(row, first + 4).map(Int64.init) ?? 0
+            tokensValidFrom: rows.int(row, first + 4).map(Int64.init) ?? 0,
+            endedSessions: Set((rows.text(row, first + 6) ?? "").split(separator: ",").map(String.init))
         )
     }
 
@@ -144,6 +149,34 @@ public enum AccountStatements {
         AND NOT EXISTS (SELECT FROM tidegate.identities o \
         WHERE o.user_id = i.user_id AND o.provider_type <> 'anon-user') LIMIT 500)
         """
+
+    /// One more identity of a user, unless it is there.
+    public static func addIdentity(
+        appID: String,
+        userID: String,
+        kind: ProviderConfiguration.Kind,
+        identityID: String
+    ) -> SQLFragment {
+        """
+        INSERT INTO tidegate.identities (app, provider_type, id, provider_id, user_id, data) \
+        VALUES (\(bind: .text(appID)), \(bind: .text(kind.rawValue)), \(bind: .text(identityID)), \
+        \(providerID(appID: appID, kind: kind)), \(bind: .text(userID)), '{}') ON CONFLICT DO NOTHING
+        """
+    }
+
+    /// Gives a user one more way to log in: one text.
+    public static func link(
+        appID: String,
+        userID: String,
+        kind: ProviderConfiguration.Kind,
+        identityID: String,
+        data: BSONDocument
+    ) -> SQLFragment {
+        """
+        SELECT tidegate.link_identity(\(bind: .text(appID)), \(bind: .text(userID)), \(bind: .text(kind.rawValue)), \
+        \(bind: .text(identityID)), \(json(data)))
+        """
+    }
 
     static func json(_ document: BSONDocument) -> SQLFragment {
         "\(bind: .text(ExtendedJSON.canonical(.document(document))))::json"

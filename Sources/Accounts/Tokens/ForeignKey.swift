@@ -9,6 +9,7 @@ public struct ForeignKey: Sendable {
     private enum Material: Sendable {
         case hmac([UInt8])
         case rsa(_RSA.Signing.PublicKey)
+        case curve(P256.Signing.PublicKey)
     }
 
     /// The key's name within its set; nil when it has none.
@@ -29,9 +30,9 @@ public struct ForeignKey: Sendable {
         material = .rsa(key)
     }
 
-    private init(id: String?, rsa: _RSA.Signing.PublicKey) {
+    private init(id: String?, _ material: Material) {
         self.id = id
-        material = .rsa(rsa)
+        self.material = material
     }
 
     /// Whether a token claims this key's algorithm and its signature holds.
@@ -51,10 +52,18 @@ public struct ForeignKey: Sendable {
                     for: SHA256.hash(data: token.signedBytes),
                     padding: .insecurePKCS1v1_5
                 )
+        case .curve(let key):
+            if token.algorithm == "ES256",
+                let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)
+            {
+                key.isValidSignature(signature, for: SHA256.hash(data: token.signedBytes))
+            } else {
+                false
+            }
         }
     }
 
-    /// The RSA signing keys of a JWK set; keys of other kinds or uses are passed over.
+    /// The RSA and P-256 signing keys of a JWK set; keys of other kinds or uses are passed over.
     ///
     /// - Parameter bytes: The set as JSON.
     /// - Returns: nil when it is no JWK set. At most 100 keys are read.
@@ -62,15 +71,29 @@ public struct ForeignKey: Sendable {
         guard let set = try? ExtendedJSON.readDocument(bytes), let entries = set["keys"]?.array else {
             return nil
         }
-        return entries.prefix(100).compactMap { entry in
-            guard let jwk = entry.document, jwk["kty"]?.string == "RSA",
-                jwk["use"].map({ $0.string == "sig" }) ?? true,
-                jwk["alg"].map({ $0.string == "RS256" }) ?? true,
-                let n = jwk["n"]?.string.flatMap({ Base64.decode($0, .url) }), n.count <= 1024,
-                let e = jwk["e"]?.string.flatMap({ Base64.decode($0, .url) }), e.count <= 8,
-                let key = try? _RSA.Signing.PublicKey(n: n, e: e)
+        return entries.prefix(100).compactMap { $0.document.flatMap(key) }
+    }
+
+    private static func key(_ jwk: BSONDocument) -> ForeignKey? {
+        guard jwk["use"].map({ $0.string == "sig" }) ?? true else { return nil }
+        func number(_ name: String, atMost count: Int) -> [UInt8]? {
+            guard let bytes = jwk[name]?.string.flatMap({ Base64.decode($0, .url) }), bytes.count <= count
             else { return nil }
-            return ForeignKey(id: jwk["kid"]?.string, rsa: key)
+            return bytes
+        }
+        switch jwk["kty"]?.string {
+        case "RSA":
+            guard jwk["alg"].map({ $0.string == "RS256" }) ?? true, let n = number("n", atMost: 1024),
+                let e = number("e", atMost: 8), let key = try? _RSA.Signing.PublicKey(n: n, e: e)
+            else { return nil }
+            return ForeignKey(id: jwk["kid"]?.string, .rsa(key))
+        case "EC":
+            guard jwk["alg"].map({ $0.string == "ES256" }) ?? true, jwk["crv"]?.string == "P-256",
+                let x = number("x", atMost: 32), let y = number("y", atMost: 32),
+                let key = try? P256.Signing.PublicKey(rawRepresentation: x + y)
+            else { return nil }
+            return ForeignKey(id: jwk["kid"]?.string, .curve(key))
+        default: return nil
         }
     }
 }

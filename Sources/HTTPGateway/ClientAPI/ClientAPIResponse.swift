@@ -7,8 +7,13 @@ import NIOCore
 extension Response {
     /// Canonical EJSON under exactly `application/json`, as every client of this API wants it.
     static func json(_ document: BSONDocument, status: HTTPResponse.Status = .ok) -> Response {
+        json(value: .document(document), status: status)
+    }
+
+    /// As ``json(_:status:)`` for any value.
+    static func json(value: BSONValue, status: HTTPResponse.Status = .ok) -> Response {
         var bytes: [UInt8] = []
-        ExtendedJSON.writeCanonical(.document(document), to: &bytes)
+        ExtendedJSON.writeCanonical(value, to: &bytes)
         return Response(
             status: status,
             headers: [.contentType: "application/json"],
@@ -66,5 +71,18 @@ struct ClientAPIBody {
             )
         }
         return text
+    }
+
+    /// A member that must be an array, if it is there.
+    func array(_ name: String) throws(ServiceError) -> [BSONValue] {
+        guard let value = document[name], !value.isNull else { return [] }
+        guard let elements = value.array else {
+            throw ServiceError(
+                .invalidParameter,
+                "'\(name)' must be an array",
+                details: [name: "must be an array"]
+            )
+        }
+        return elements
     }
 }

@@ -6,7 +6,7 @@ import Hummingbird
 import Observability
 import Services
 
-/// Logging in and registering (client-api.md §§3, 11).
+/// Logging in and linking (client-api.md §§3, 8).
 struct LoginRoutes {
     let apps: AppRegistry
     let accounts: AccountService
@@ -19,36 +19,46 @@ struct LoginRoutes {
         router.post("\(Self.providers)/:provider/login") { request, context -> Response in
             let app = try apps.require(context)
             context.note("login \(context.knownProvider)", request, app: app, mayWrite: true, settings)
-            if request.uri.queryParameters["link"] == "true" {
-                throw ServiceError(.badRequest, "linking identities is not served yet")
-            }
             let body = try await ClientAPIBody(request, settings: settings, gate: gate).document
-            let credentials = try Credentials.parse(
-                provider: try context.parameters.require("provider"),
-                body
-            )
-            let result = try await accounts.logIn(
-                credentials,
-                device: DeviceInformation(loginBody: body),
-                app.accounts,
-                from: settings.trustedProxies.client(of: RequestHead(request, context))
-            )
+            let provider = try context.parameters.require("provider")
+            // Before what it would want to be told.
+            if let kind = ProviderConfiguration.Kind(rawValue: provider), kind != .customFunction,
+                app.accounts.enabledProvider(kind) == nil
+            {
+                throw AccountFailure.providerNotFound(provider)
+            }
+            let credentials = try Credentials.parse(provider: provider, body)
+            let address = settings.trustedProxies.client(of: RequestHead(request, context))
+            let result: LoginResult
+            if request.uri.queryParameters["link"] == "true" {
+                result = try await accounts.link(
+                    credentials,
+                    accessToken: request.headers.bearerToken,
+                    device: DeviceInformation(loginBody: body),
+                    app.accounts,
+                    from: address,
+                    identified: context.caller(apps)
+                )
+            } else {
+                result = try await accounts.logIn(
+                    credentials,
+                    device: DeviceInformation(loginBody: body),
+                    app.accounts,
+                    from: address
+                )
+            }
             context.trace.note { $0.userID = result.userID }
             return Response.json(result.document)
         }
-        router.post("\(Self.providers)/:provider/register") { request, context -> Response in
+        // The flow through a browser window begins and ends here (client-api.md §3.3).
+        router.get("\(Self.providers)/:provider/login") { request, context -> Response in
             let app = try apps.require(context)
-            context.note("register \(context.knownProvider)", request, app: app, mayWrite: true, settings)
-            guard try context.parameters.require("provider") == "local-userpass" else {
-                return Response.empty(.notFound)
-            }
-            let body = try await ClientAPIBody(request, settings: settings, gate: gate)
-            try await accounts.register(
-                email: try body.text("email"),
-                password: try body.text("password"),
-                app.accounts
-            )
-            return Response.empty(.created)
+            context.note("redirect \(context.knownProvider)", request, app: app, settings)
+            throw AccountFailure.redirectFlowNotServed
+        }
+        router.get("/api/client/v2.0/auth/callback") { request, context -> Response in
+            context.note("redirect callback", request, settings)
+            throw AccountFailure.redirectFlowNotServed
         }
     }
 }

@@ -54,9 +54,21 @@ final class LoginThrottle: Sendable {
         appID: String,
         from address: NetworkAddress?
     ) throws(ServiceError) -> Attempt {
-        guard addresses != nil || pairs != nil, login.canBeGuessed else {
-            return Attempt(address: nil, account: nil, pair: nil)
+        guard login.canBeGuessed else { return Attempt(address: nil, account: nil, pair: nil) }
+        // A key names no account before it is checked.
+        guard case .emailPassword(let username, _) = login else {
+            return try begin(account: nil, appID: appID, from: address)
         }
+        return try begin(account: username, appID: appID, from: address)
+    }
+
+    /// As ``begin(_:appID:from:)`` for what is tried without credentials, such as a token out of a mail.
+    func begin(
+        account username: String?,
+        appID: String,
+        from address: NetworkAddress?
+    ) throws(ServiceError) -> Attempt {
+        guard addresses != nil || pairs != nil else { return Attempt(address: nil, account: nil, pair: nil) }
         let now = now()
         let address = address.map { RateKey($0) }
         if let address, let wait = addresses?.wait(address, now: now), wait > 0 {
@@ -66,10 +78,7 @@ final class LoginThrottle: Sendable {
                 limit: "failed-logins-per-minute-per-address"
             )
         }
-        // A key names no account before it is checked.
-        guard case .emailPassword(let username, _) = login else {
-            return Attempt(address: address, account: nil, pair: nil)
-        }
+        guard let username else { return Attempt(address: address, account: nil, pair: nil) }
         let account = RateKey(appID, username)
         let pair = address.map { account.joined(with: $0) }
         var wait = pair.flatMap { pairs?.wait($0, now: now) } ?? 0
@@ -104,7 +113,7 @@ extension Credentials {
     fileprivate var canBeGuessed: Bool {
         switch self {
         case .emailPassword, .apiKey: true
-        case .anonymous, .customToken: false
+        case .anonymous, .customToken, .idToken: false
         }
     }
 }

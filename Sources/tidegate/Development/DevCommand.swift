@@ -24,9 +24,10 @@ struct DevCommand: AsyncParsableCommand {
     @OptionGroup var options: ServerOptions
 
     func run() async throws {
-        let settings = try await Self.settings(options)
+        var settings = try await Self.settings(options)
         let directory = URL(fileURLWithPath: dataDir).standardizedFileURL
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        settings.mail.folder = directory.appendingPathComponent("mail").path
         let lock = try DevelopmentLock(directory: directory)
         defer { lock.release() }
         let cluster = try await startCluster(in: directory)

@@ -4,6 +4,7 @@ import Errors
 import Foundation
 import HTTPGateway
 import Logging
+import Mail
 import Migrations
 import Observability
 import Postgres
@@ -24,6 +25,8 @@ struct Composition: Sendable {
     let readiness: Readiness
     let requestLog: RequestLog
     let indexes: IndexMaintenance
+    /// nil when mails have nowhere to go: they wait in the outbox.
+    let mail: MailDelivery?
 
     /// As ``make(settings:databaseURL:logger:)``, but gives a database that is starting or recovering time to
     /// come up: after a loss of power both start at once.
@@ -118,7 +121,30 @@ struct Composition: Sendable {
                 database: database,
                 settings: settings.postgres(databaseURL),
                 observer: observer
-            )
+            ),
+            mail: mail(settings.mail, database, apps, ids, observer)
+        )
+    }
+
+    private static func mail(
+        _ settings: MailSettings,
+        _ database: Database,
+        _ apps: AppRegistry,
+        _ ids: ObjectIDGenerator,
+        _ observer: Observer
+    ) -> MailDelivery? {
+        var carriers: [any MailCarrier] = []
+        if let folder = settings.folder { carriers.append(MailFolder(path: folder)) }
+        if let server = settings.server { carriers.append(server) }
+        guard !carriers.isEmpty, let sender = settings.sender ?? MailSettings.developer else { return nil }
+        return MailDelivery(
+            database: database,
+            carriers: carriers,
+            sender: sender,
+            ids: ids,
+            apps: { apps.app(id: $0)?.accounts },
+            now: milliseconds,
+            observer: observer
         )
     }
 
@@ -140,7 +166,7 @@ struct Composition: Sendable {
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
             Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
             Follower { await indexes.build() }, Follower { await indexes.expire() },
-        ]
+        ] + (mail.map { mail in [Follower { await mail.run() }] } ?? [])
     }
 
     /// Ends what ``make(settings:databaseURL:logger:)`` opened.

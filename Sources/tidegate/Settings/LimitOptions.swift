@@ -33,6 +33,8 @@ struct LimitOptions: ParsableArguments {
     var failedLoginsPerMinutePerAddress: String?
     @Option(name: .long, help: help("failed-logins-per-minute-per-account"))
     var failedLoginsPerMinutePerAccount: String?
+    @Option(name: .long, help: help("mails-per-hour-per-account")) var mailsPerHourPerAccount: String?
+    @Option(name: .long, help: help("mails-per-hour-per-address")) var mailsPerHourPerAddress: String?
     @Option(name: .long, help: help("max-waiting-logins")) var maxWaitingLogins: String?
     @Option(name: .long, help: help("max-result-bytes")) var maxResultBytes: String?
     @Option(name: .long, help: help("max-result-documents")) var maxResultDocuments: String?
@@ -68,6 +70,8 @@ struct LimitOptions: ParsableArguments {
             ("request-burst-per-address", requestBurstPerAddress),
             ("failed-logins-per-minute-per-address", failedLoginsPerMinutePerAddress),
             ("failed-logins-per-minute-per-account", failedLoginsPerMinutePerAccount),
+            ("mails-per-hour-per-account", mailsPerHourPerAccount),
+            ("mails-per-hour-per-address", mailsPerHourPerAddress),
             ("max-waiting-logins", maxWaitingLogins),
             ("max-result-bytes", maxResultBytes),
             ("max-result-documents", maxResultDocuments),

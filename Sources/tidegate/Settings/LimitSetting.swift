@@ -185,6 +185,22 @@ struct LimitSetting: Sendable {
         ) {
             $0.accounts.failedLoginsPerAccount = $1
         },
+        LimitSetting(
+            "mails-per-hour-per-account",
+            6,
+            in: 0...1_000_000,
+            "Confirmation and reset mails to one account in an hour, of all gateways together."
+        ) {
+            $0.accounts.mailsPerAccount = $1
+        },
+        LimitSetting(
+            "mails-per-hour-per-address",
+            60,
+            in: 0...1_000_000,
+            "Such mails that one address may ask for in an hour, registrations included."
+        ) {
+            $0.accounts.mailsPerAddress = $1
+        },
         LimitSetting("max-waiting-logins", 64, in: 0...100_000, "Logins that wait for a password hash.") {
             $0.accounts.waitingHashes = $1
         },

@@ -26,6 +26,12 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.logSample)) var logSample: String?
     @Option(name: .long, help: help(.logWrites)) var logWrites: String?
     @Option(name: .long, help: help(.logRetention)) var logRetention: String?
+    @Option(name: .long, help: help(.mailFrom)) var mailFrom: String?
+    @Option(name: .long, help: help(.smtpHost)) var smtpHost: String?
+    @Option(name: .long, help: help(.smtpPort)) var smtpPort: String?
+    @Option(name: .customLong("smtp-tls"), help: help(.smtpTLS)) var smtpTLS: String?
+    @Option(name: .long, help: help(.smtpUser)) var smtpUser: String?
+    @Option(name: .long, help: help(.smtpPassword)) var smtpPassword: String?
     @Option(name: .long, help: "A JSON file with any of these settings, by the names of the flags.")
     var settings: String?
     @OptionGroup(title: "Limits") var limits: LimitOptions
@@ -47,6 +53,8 @@ struct ServerOptions: ParsableArguments {
             (.drainTimeout, drainTimeout), (.logLevel, logLevel),
             (.serverTiming, serverTiming), (.logFormat, logFormat),
             (.logSample, logSample), (.logWrites, logWrites), (.logRetention, logRetention),
+            (.mailFrom, mailFrom), (.smtpHost, smtpHost), (.smtpPort, smtpPort), (.smtpTLS, smtpTLS),
+            (.smtpUser, smtpUser), (.smtpPassword, smtpPassword),
         ]
         let known = Dictionary(
             uniqueKeysWithValues: values.compactMap { setting, value in value.map { (setting.name, $0) } }

@@ -31,6 +31,7 @@ struct ServerSettings: Sendable {
     var logLevel: Logger.Level
     var logFormat: LogFormat
     var requestLog: RequestLog.Settings
+    var mail: MailSettings
 
     /// Every setting as it was written, to tell what changed; secrets among them, so never printed.
     var texts: [String: String] = [:]
@@ -76,6 +77,7 @@ struct ServerSettings: Sendable {
         poolSize = try values.integer(.poolSize, in: 1...1000)
         drainDelay = .seconds(try values.integer(.drainDelay, in: 0...600))
         drainTimeout = .seconds(try values.integer(.drainTimeout, in: 1...3600))
+        mail = try MailSettings(values)
         let level = values.text(.logLevel) ?? ""
         guard let logLevel = Logger.Level(rawValue: level) else {
             throw ServiceError(.invalidSetting, "log-level: there is no level '\(level)'")

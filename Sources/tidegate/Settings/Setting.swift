@@ -22,6 +22,7 @@ struct Setting: Sendable {
             publicURL, insertStatus, bodyTimeout, requestTimeout, trustedProxies, serverTiming, poolSize,
             drainDelay, drainTimeout, logLevel, logFormat,
             logSample, logWrites, logRetention,
+            mailFrom, smtpHost, smtpPort, smtpTLS, smtpUser, smtpPassword,
         ] + LimitSetting.all.map(\.setting)
 
     static let databaseURL = Setting(
@@ -132,5 +133,32 @@ struct Setting: Sendable {
         name: "log-retention",
         defaultValue: "10",
         help: "Days that rows of tidegate.logs are kept."
+    )
+    static let mailFrom = Setting(
+        name: "mail-from",
+        defaultValue: nil,
+        help: "Sender of mails: noreply@example.com, or Example <noreply@example.com>."
+    )
+    static let smtpHost = Setting(
+        name: "smtp-host",
+        defaultValue: nil,
+        help: "Mail server that mails are handed in to; without one they wait in tidegate.outbox."
+    )
+    static let smtpPort = Setting(name: "smtp-port", defaultValue: "587", help: "Its port.")
+    static let smtpTLS = Setting(
+        name: "smtp-tls",
+        defaultValue: "starttls",
+        help: "How the connection to it is protected: starttls, tls (from the first byte) or off."
+    )
+    static let smtpUser = Setting(
+        name: "smtp-user",
+        defaultValue: nil,
+        help: "Login at the mail server; without one there is none."
+    )
+    static let smtpPassword = Setting(
+        name: "smtp-password",
+        defaultValue: nil,
+        help: "Password at the mail server; better given by the environment.",
+        isSecret: true
     )
 }

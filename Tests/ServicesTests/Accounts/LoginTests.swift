@@ -109,7 +109,7 @@ extension AccountSuites {
             }
         }
 
-        @Test("it refuses registration that must be confirmed, by name", .postgres)
+        @Test("it refuses registration where a mail would lead nowhere, by name", .postgres)
         func confirmation() async throws {
             try await withAccounts { accounts in
                 let settings = AccountFixture.settings(appID: accounts.appID, autoConfirm: false)

@@ -30,8 +30,13 @@ extension AccountSuites {
                     #expect(attempt?.code == .invalidSession)
                     #expect(attempt?.message == "invalid session: failed to find refresh token")
                 }
-                // Access tokens that are out last until they expire.
-                _ = try await service.authenticate(accessToken: renewed)
+                // A session takes its access tokens with it.
+                for token in [renewed, login.accessToken] {
+                    let ended = await accounts.error {
+                        _ = try await service.authenticate(accessToken: token)
+                    }
+                    #expect(ended?.message == "invalid session: user not found")
+                }
             }
         }
 
@@ -176,7 +181,10 @@ extension AccountSuites {
                     await accounts.error { _ = try await service.refresh(refreshToken: one.refreshToken) }
                         != nil
                 )
-                _ = try await service.authenticate(accessToken: one.accessToken)
+                #expect(
+                    await accounts.error { _ = try await service.authenticate(accessToken: one.accessToken) }
+                        != nil
+                )
                 let two = try await login("secret")
                 try await accounts.administer(
                     "SELECT tidegate.set_password('todo-abcde', \(bind: .text(id)), 'another')"

@@ -79,6 +79,16 @@ struct AdministrationFixture: Sendable {
         VALUES (tidegate.app_id('shop'), 'new@example.com', '$x', 'i')
         """,
         """
+        INSERT INTO tidegate.outbox (app, username, purpose)
+        VALUES (tidegate.app_id('shop'), 'new@example.com', 'confirm')
+        """,
+        "SELECT tidegate.set_mail_template('shop', 'confirm', '%link%')",
+        """
+        INSERT INTO tidegate.identities (app, provider_type, id, provider_id, user_id)
+        SELECT app, 'custom-token', 'ann-elsewhere', '000000000000000000000000', id
+        FROM tidegate.users WHERE data ->> 'email' = 'ann@example.com'
+        """,
+        """
         INSERT INTO tidegate.sessions (id, app, user_id, provider_type, identity_id, device_id, expires_at)
         SELECT '65f0c0ffee00000000000003', app, id, 'local-userpass', 'i', '000000000000000000000000',
             now() + interval '1 day' FROM tidegate.users WHERE data ->> 'email' = 'ann@example.com'

@@ -1,0 +1,297 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `client-api.md` §11, row by row, as SDKs send it.
+@Suite("Registration, confirmation and reset", .serialized)
+struct RegistrationTests {
+    private func expect(
+        _ answer: APICaller.Answer,
+        _ status: Int,
+        _ code: String?,
+        _ text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(answer.status == status, "\(answer.text)", sourceLocation: sourceLocation)
+        #expect(answer.errorCode == code, "\(answer.text)", sourceLocation: sourceLocation)
+        #expect(answer.error == text, sourceLocation: sourceLocation)
+        #expect(answer.header("Content-Type") == "application/json", sourceLocation: sourceLocation)
+    }
+
+    private func expectNothing(
+        _ answer: APICaller.Answer,
+        _ status: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(answer.status == status, "\(answer.text)", sourceLocation: sourceLocation)
+        #expect(answer.text == "", sourceLocation: sourceLocation)
+        #expect(answer.header("Content-Type") == nil, sourceLocation: sourceLocation)
+    }
+
+    @Test("a mail confirms an address once; before, nobody logs in, and the name is taken")
+    func confirmation() async throws {
+        let api = try await AccountServer.caller()
+        let email = api.newEmail("ann")
+        let credentials = #"{"email":"\#(email)","password":"correct horse"}"#
+        expectNothing(
+            try await api.userpass("register", credentials, as: ["Authorization": "Bearer stale"]),
+            201
+        )
+        expect(
+            try await api.userpass("register", credentials),
+            409,
+            "AccountNameInUse",
+            "name already in use"
+        )
+        let login = #"{"username":"\#(email)","password":"correct horse"}"#
+        expect(try await api.userpass("login", login), 401, "AuthError", "unauthorized")
+        let (token, id) = try await AccountServer.token(to: email)
+        let mail = try #require(try await AccountServer.mails(to: email).first)
+        #expect(mail.contains("Subject: Welcome to mails\r\n"))
+        #expect(mail.contains("https://app.example/confirm?token=\(token)&tokenId=\(id)\r\n"))
+        // The database holds neither the token nor a mail with it.
+        let dump = try Shell.psql(
+            api.server.database,
+            "select o::text from tidegate.outbox o union all select t::text from tidegate.user_tokens t"
+        )
+        #expect(dump.contains(email))
+        #expect(!dump.contains(token))
+        let confirmation = #"{"tokenId":"\#(id)","token":"\#(token)"}"#
+        expectNothing(try await api.userpass("confirm", confirmation), 200)
+        expect(
+            try await api.userpass("confirm", confirmation),
+            400,
+            "UserpassTokenInvalid",
+            "userpass token is expired or invalid"
+        )
+        #expect(try await api.userpass("login", login).status == 200)
+        expect(
+            try await api.userpass("confirm/send", #"{"email":"\#(email)"}"#),
+            400,
+            "UserAlreadyConfirmed",
+            "already confirmed"
+        )
+    }
+
+    @Test("of fifty parallel uses of one token one confirms")
+    func parallel() async throws {
+        let api = try await AccountServer.caller()
+        let email = api.newEmail("crowd")
+        _ = try await api.userpass("register", #"{"email":"\#(email)","password":"correct horse"}"#)
+        let (token, id) = try await AccountServer.token(to: email)
+        let answers = try await withThrowingTaskGroup(of: APICaller.Answer.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    try await api.userpass("confirm", #"{"token":"\#(token)","tokenId":"\#(id)"}"#)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.filter { $0.status == 200 }.count == 1)
+        #expect(answers.filter { $0.errorCode == "UserpassTokenInvalid" }.count == 49)
+    }
+
+    @Test("a reset mail sets another password, once, and ends every session with its tokens")
+    func reset() async throws {
+        let api = try await AccountServer.caller()
+        let user = try await api.newConfirmedUser()
+        let kept = try await api.userpass(
+            "register",
+            #"{"email":"\#(api.newEmail())","password":"correct horse"}"#
+        )
+        #expect(kept.status == 201)
+        expectNothing(try await api.userpass("reset/send", #"{"email":"\#(user.email)"}"#), 200)
+        let (token, id) = try await AccountServer.token(to: user.email, mails: 2)
+        let mail = try #require(try await AccountServer.mails(to: user.email).last)
+        #expect(mail.contains("https://app.example/reset?lang=en&token=\(token)&tokenId=\(id)\r\n"))
+        func reset(_ password: String, _ token: String, _ id: String) async throws -> APICaller.Answer {
+            try await api.userpass(
+                "reset",
+                #"{"password":"\#(password)","token":"\#(token)","tokenId":"\#(id)"}"#
+            )
+        }
+        let tooShort = try await reset("short", token, id)
+        expect(tooShort, 400, "BadRequest", "password must be between 6 and 128 characters")
+        let other = String(token.reversed())
+        expect(try await reset("battery staple", other, id), 400, "BadRequest", "invalid token data")
+        // A reset token confirms nothing.
+        let confirm = try await api.userpass("confirm", #"{"token":"\#(token)","tokenId":"\#(id)"}"#)
+        expect(confirm, 400, "BadRequest", "invalid token data")
+        // Nor is it good in another app.
+        let elsewhere = try await AccountServer.caller(AccountServer.automatic).userpass(
+            "reset",
+            #"{"password":"battery staple","token":"\#(token)","tokenId":"\#(id)"}"#
+        )
+        expect(elsewhere, 400, "BadRequest", "invalid token data")
+        #expect(try await api.profile(user.accessToken).status == 200)
+        expectNothing(try await reset("battery staple", token, id), 200)
+        let again = try await reset("another one", token, id)
+        expect(again, 400, "UserpassTokenInvalid", "userpass token is expired or invalid")
+        try await eventually { try await api.profile(user.accessToken).status == 401 }
+        let refresh = try await api.send(
+            "POST",
+            "/api/client/v2.0/auth/session",
+            headers: ["Authorization": "Bearer \(user.refreshToken)"]
+        )
+        expect(refresh, 401, "InvalidSession", "invalid session: failed to find refresh token")
+        let old = try await api.userpass(
+            "login",
+            #"{"username":"\#(user.email)","password":"correct horse"}"#
+        )
+        expect(old, 401, "InvalidPassword", "unauthorized")
+        #expect(try await api.logIn(email: user.email, password: "battery staple").id == user.id)
+    }
+
+    @Test("an unknown email is told, in every route that takes one")
+    func unknown() async throws {
+        let api = try await AccountServer.caller()
+        for path in ["confirm/send", "confirm/call", "reset/send", "reset/call"] {
+            for email in [api.newEmail("nobody"), "", "no email", "a\\u0000b@example.com"] {
+                let answer = try await api.userpass(
+                    path,
+                    #"{"email":"\#(email)","password":"correct horse","arguments":[]}"#
+                )
+                expect(answer, 404, "UserNotFound", "user not found")
+            }
+        }
+    }
+
+    @Test("functions and automatic confirmation are answered by name")
+    func functions() async throws {
+        let api = try await AccountServer.caller(AccountServer.automatic)
+        let user = try await api.newPasswordUser()
+        let email = #"{"email":"\#(user.email)","password":"correct horse","arguments":[1]}"#
+        expect(
+            try await api.userpass("confirm/call", email),
+            400,
+            nil,
+            "cannot run confirmation for \(user.email): automatic confirmation is enabled"
+        )
+        expect(
+            try await api.userpass("confirm/send", email),
+            400,
+            "UserAlreadyConfirmed",
+            "already confirmed"
+        )
+        expect(
+            try await api.userpass("reset/send", email),
+            400,
+            "BadRequest",
+            "please use reset password via function"
+        )
+        expect(
+            try await api.userpass("reset/call", email),
+            404,
+            "FunctionNotFound",
+            "reset function 'resetIt' is not served yet"
+        )
+        let mails = try await AccountServer.caller()
+        let pending = mails.newEmail()
+        _ = try await mails.userpass("register", #"{"email":"\#(pending)","password":"correct horse"}"#)
+        expect(
+            try await mails.userpass("confirm/call", #"{"email":"\#(pending)"}"#),
+            400,
+            "BadRequest",
+            "cannot run confirmation for \(pending): users confirm by mail"
+        )
+        expect(
+            try await mails.userpass("reset/call", #"{"email":"\#(pending)","password":"correct horse"}"#),
+            400,
+            "BadRequest",
+            "no reset function is configured: please use the reset mail"
+        )
+    }
+
+    @Test("bad passwords, emails and bodies are refused, and nothing is registered")
+    func badInput() async throws {
+        let api = try await AccountServer.caller()
+        let count = "select count(*) from tidegate.password_hashes where username like '%bad-input%'"
+        for password in [
+            "short", String(repeating: "x", count: 129), String(repeating: "x", count: 1_000_000),
+        ] {
+            let body = #"{"email":"bad-input@example.com","password":"\#(password)"}"#
+            let answer = try await api.userpass("register", body)
+            expect(answer, 400, "BadRequest", "password must be between 6 and 128 characters")
+        }
+        let larger = String(repeating: "x", count: 1_100_000)
+        let tooLarge = try await api.userpass(
+            "register",
+            #"{"email":"bad-input@example.com","password":"\#(larger)"}"#
+        )
+        #expect(tooLarge.status == 413)
+        for email in [
+            "", "bad-input", "@bad-input", "bad-input@", "bad input@example.com",
+            "bad-input@example.com\\r\\nBcc: x@y",
+            "bad-input\\u0000@example.com", "bad-input\\u0085@example.com", "<bad-input@example.com>",
+            "bad-input@a,b", "bad-input\\u202e@example.com", "bad-input@@example.com",
+            String(repeating: "bad-input", count: 40) + "@example.com",
+        ] {
+            let answer = try await api.userpass(
+                "register",
+                #"{"email":"\#(email)","password":"correct horse"}"#
+            )
+            expect(answer, 400, "BadRequest", "email invalid")
+        }
+        for (path, body, member) in [
+            ("register", #"{"email":{"$ne":""},"password":"correct horse"}"#, "email"),
+            ("register", #"{"email":"bad-input@example.com","password":["correct horse"]}"#, "password"),
+            ("register", #"{"email":"bad-input@example.com"}"#, "password"), ("register", "", "email"),
+            ("confirm", #"{"token":{"$gt":""},"tokenId":"65f0c0ffee0000000000aaaa"}"#, "token"),
+            ("confirm", #"{"token":"x","tokenId":{"$oid":"65f0c0ffee0000000000aaaa"}}"#, "tokenId"),
+            ("confirm/send", #"{"email":{"$regex":"."}}"#, "email"), ("confirm/call", "{}", "email"),
+            ("reset", #"{"token":"x","tokenId":"y"}"#, "password"), ("reset/send", #"{"email":1}"#, "email"),
+            ("reset/call", #"{"email":true,"password":"x"}"#, "email"),
+        ] {
+            let answer = try await api.userpass(path, body)
+            expect(answer, 400, "InvalidParameter", "'\(member)' is a required string")
+        }
+        for (token, id) in [
+            ("x", "y"), ("", ""), (String(repeating: "a", count: 64), "65f0c0ffee0000000000aaaa"),
+            (String(repeating: "A", count: 64), "' or true --"),
+            (String(repeating: "a", count: 100_000), "y"),
+        ] {
+            let answer = try await api.userpass("confirm", #"{"token":"\#(token)","tokenId":"\#(id)"}"#)
+            expect(answer, 400, "BadRequest", "invalid token data")
+        }
+        let notJSON = try await api.userpass("register", #"{"email":"a@b.c","email":"d@e.f"}"#)
+        #expect(notJSON.status == 400)
+        #expect(try Shell.psql(api.server.database, count) == "0")
+        let foreign = try await api.provider(
+            "anon-user",
+            "register",
+            #"{"email":"a@b.c","password":"xxxxxx"}"#
+        )
+        #expect(foreign.status == 404)
+    }
+
+    @Test("a token that is too old is refused, and another mail brings another")
+    func expiry() async throws {
+        let api = try await AccountServer.caller()
+        let email = api.newEmail("late")
+        _ = try await api.userpass("register", #"{"email":"\#(email)","password":"correct horse"}"#)
+        let old = try await AccountServer.token(to: email)
+        try Shell.psql(
+            api.server.database,
+            "update tidegate.user_tokens set expires_at = now() - interval '1 second' where id = '\(old.id)'"
+        )
+        let answer = try await api.userpass("confirm", #"{"token":"\#(old.token)","tokenId":"\#(old.id)"}"#)
+        expect(answer, 400, "UserpassTokenInvalid", "userpass token is expired or invalid")
+        // At most six mails an hour: the first went out, five more are taken.
+        for _ in 0..<5 {
+            try await eventually {
+                try Shell.psql(
+                    api.server.database,
+                    "select count(*) from tidegate.outbox where username = '\(email)' and state <> 'sent'"
+                ) == "0"
+            }
+            expectNothing(try await api.userpass("confirm/send", #"{"email":"\#(email)"}"#), 200)
+        }
+        let new = try await AccountServer.token(to: email, mails: 6)
+        let seventh = try await api.userpass("confirm/send", #"{"email":"\#(email)"}"#)
+        #expect(seventh.status == 429)
+        #expect(seventh.header("Retry-After").flatMap { Int($0) } ?? 0 > 60)
+        #expect(seventh.error.contains("mails-per-hour-per-account"))
+        let confirmation = #"{"token":"\#(new.token)","tokenId":"\#(new.id)"}"#
+        expectNothing(try await api.userpass("confirm", confirmation), 200)
+    }
+}
