@@ -206,7 +206,13 @@ enum MergeParser {
             defer { budget.variables = outer }
             budget.variables.formUnion(variables?.map(\.name) ?? [])
             budget.variables.insert("new")
-            return .pipeline(try UpdateParser.pipeline(stages, budget))
+            let pipeline = try PipelineParser.parse(stages, budget)
+            do throws(ServiceError) {
+                try UpdateParser.checkStages(pipeline)
+            } catch {
+                return .refused(error)
+            }
+            return .pipeline(pipeline)
         case let other?:
             throw .mongo(
                 51191,
