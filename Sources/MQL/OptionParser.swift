@@ -38,7 +38,7 @@ enum OptionParser {
                 throw .mongo(.failedToParse, "'CURRENT' is not a name for a variable here")
             }
             try ExpressionPath.checkVariable(field.key)
-            let expression = try ExpressionParser.parse(field.value, budget)
+            let expression = try ExpressionParser.parseChecked(field.value, budget)
             if expression.readsDocument {
                 throw .mongo(
                     4_890_500,

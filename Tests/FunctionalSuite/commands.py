@@ -277,6 +277,8 @@ class Commands:
 
     def run_delete(self, database, command):
         """`delete`: each statement is a request."""
+        if any("q" not in statement or statement.get("limit") not in (0, 1) for statement in command["deletes"]):
+            raise NotApplicable("a delete without filter or limit")
         collection = self.collections.find(database, command["delete"])
         count, errors = 0, []
         for index, statement in enumerate(command["deletes"]):
@@ -298,6 +300,7 @@ class Commands:
 
     def run_findandmodify(self, database, command):
         """`findAndModify`, as one of the three actions findOneAnd…"""
+        check_modification(command)
         collection = self.collections.lend(database, command[next(iter(command))])
         collection.is_written = True
         names = {"query": "filter", "fields": "projection", "new": "returnNewDocument"}
@@ -367,7 +370,7 @@ class Commands:
 
     def create_index(self, collection, index):
         """Makes one index; those that tidegate's function cannot make do not apply."""
-        options = {name: index[name] for name in ("unique", "sparse", "expireAfterSeconds") if name in index}
+        options = {name: index[name] for name in ("unique", "sparse", "expireAfterSeconds", "name") if name in index}
         others = {name for name in index if name not in options and name not in ("key", "name", "v")}
         if others or any(direction not in (1, -1) for direction in index["key"].values()):
             raise NotApplicable(f"an index with {sorted(others) or index['key']}")
@@ -415,6 +418,16 @@ def check_known(name, members, known):
     others = members.keys() - known
     if others:
         raise NotApplicable(f"{name} with {sorted(others)}")
+
+
+def check_modification(command):
+    """Refuses what the three actions of the Data API cannot say: they are chosen by name, and flags are booleans."""
+    flags = [command.get(name, False) for name in ("remove", "new", "upsert")]
+    removes = flags[0] is True
+    if any(type(flag) is not bool for flag in flags) or removes and (True in flags[1:] or "update" in command):
+        raise NotApplicable("such flags of findAndModify")
+    if not removes and not isinstance(command.get("update"), (dict, list)):
+        raise NotApplicable("findAndModify without an update")
 
 
 def check_batch(options):

@@ -81,7 +81,7 @@ struct MergeFieldTests {
         let fixture = try await fixture([
             (#"{"k":1}"#, #"{"unique":true,"sparse":true}"#),
             (#"{"p":1}"#, #"{"unique":true,"partialFilterExpression":{"p":{"$gt":0}}}"#),
-            (#"{"n":1}"#, "{}"), (#"{"a":1,"b":1}"#, #"{"unique":true}"#),
+            (#"{"n":1}"#, "{}"), (#"{"a":1,"b":1}"#, #"{"unique":true,"sparse":true}"#),
         ])
         for (source, merge, code) in [
             (#"{"_id":9}"#, #"{"on":"k"}"#, 51132), (#"{"_id":9,"k":["a"]}"#, #"{"on":"k"}"#, 51185),
