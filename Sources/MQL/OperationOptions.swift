@@ -7,14 +7,22 @@ public struct OperationOptions: Sendable {
     let variables: [NamedExpression]
     /// `maxTimeMS`: milliseconds that the operation may take; nil leaves it to the gateway.
     public let timeLimit: Int?
+    /// The index that the request names; nil leaves the choice open.
+    public let hint: IndexHint?
     /// How texts compare; nil is by their bytes.
     public let collation: Collation?
 
     /// None, but for what is given.
-    init(variables: [NamedExpression] = [], timeLimit: Int? = nil, collation: Collation? = nil) {
+    init(
+        variables: [NamedExpression] = [],
+        timeLimit: Int? = nil,
+        collation: Collation? = nil,
+        hint: IndexHint? = nil
+    ) {
         self.variables = variables
         self.timeLimit = timeLimit
         self.collation = collation
+        self.hint = hint
     }
 
     /// No option at all.
@@ -34,6 +42,23 @@ public struct OperationOptions: Sendable {
             values.append((variable.name, value))
         }
         return values
+    }
+}
+
+/// An index, as a request names it.
+public enum IndexHint: Sendable, Hashable {
+    case name(String)
+    /// Its keys, such as `{a: 1}`.
+    case keys(BSONDocument)
+
+    /// Whether every collection has it: the index on `_id`, or none, which `$natural` asks for.
+    public var isBuiltIn: Bool {
+        switch self {
+        case .name(let name): name == "_id_"
+        case .keys(let keys):
+            keys.count == 1 && keys.firstKey == "$natural"
+                || keys.count == 1 && keys.firstKey == "_id" && keys["_id"]?.exactInt64 == 1
+        }
     }
 }
 

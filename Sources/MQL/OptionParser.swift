@@ -13,7 +13,7 @@ enum OptionParser {
         _ arguments: OperationArguments,
         _ budget: ParseBudget
     ) throws(ServiceError) -> OperationOptions {
-        try checkHint(arguments.value("hint"))
+        let hint = try parseHint(arguments.value("hint"))
         let timeLimit = try parseTimeLimit(arguments.value("maxTimeMS"))
         let collation = try arguments.value("collation").flatMap { value throws(ServiceError) in
             try CollationParser.parse(value)
@@ -22,7 +22,7 @@ enum OptionParser {
         budget.place = "let"
         let variables = try parseVariables(arguments.value("let"), budget)
         budget.place = "filter"
-        return OperationOptions(variables: variables, timeLimit: timeLimit, collation: collation)
+        return OperationOptions(variables: variables, timeLimit: timeLimit, collation: collation, hint: hint)
     }
 
     private static func parseVariables(
@@ -38,7 +38,7 @@ enum OptionParser {
                 throw .mongo(.failedToParse, "'CURRENT' is not a name for a variable here")
             }
             try ExpressionPath.checkVariable(field.key)
-            let expression = try ExpressionParser.parse(field.value, budget)
+            let expression = try ExpressionParser.parseChecked(field.value, budget)
             if expression.readsDocument {
                 throw .mongo(
                     4_890_500,
@@ -64,9 +64,11 @@ enum OptionParser {
     }
 
     /// A name or a key pattern; which index serves a request is PostgreSQL's choice.
-    private static func checkHint(_ value: BSONValue?) throws(ServiceError) {
+    private static func parseHint(_ value: BSONValue?) throws(ServiceError) -> IndexHint? {
         switch value {
-        case nil, .string?, .document?: break
+        case nil: nil
+        case .string(let name)?: .name(name)
+        case .document(let keys)?: keys.isEmpty ? nil : .keys(keys)
         case let other?:
             throw .mongo(
                 .failedToParse,

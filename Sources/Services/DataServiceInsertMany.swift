@@ -35,7 +35,7 @@ extension DataCall {
 
     /// A document that its caller may insert.
     func insertion(of document: BSONDocument) throws(ServiceError) -> Insertion {
-        let (document, id) = prepared(document)
+        let (document, id) = prepared(EmptyTimestamps.filled(document, now: now))
         if let denial = plan.denial(of: .insert, before: nil, after: document) { throw error(denial) }
         return Insertion(document: document, id: id, key: try TypedKey.text(id))
     }

@@ -21,49 +21,67 @@ extension DataCall {
             Pipeline(stages: [stage])
         )
         guard target.plan.isSystem else { throw RestrictedOperators.refusal(of: stage.name) }
-        var prepared: [BSONDocument] = []
-        for document in documents { prepared.append(target.prepared(document).document) }
         if case .merge(let arguments) = stage {
-            try await target.merge(prepared, arguments)
+            try await target.merge(documents, arguments)
         } else {
-            try await target.replaceAll(prepared)
+            try await target.replaceAll(documents.map { target.prepared($0).document })
         }
     }
 
     /// Puts documents into this collection, batch by batch; one that fails does not keep back the others.
     private func merge(_ documents: [BSONDocument], _ arguments: MergeArguments) async throws(ServiceError) {
-        guard arguments.matchesByID else {
-            throw .mongo(
-                51183,
-                "Cannot find index to verify that join fields will be unique: tidegate merges on '_id' alone"
-            )
-        }
+        let takesNullish = try await takesNullish(arguments)
         var failure: ServiceError?
         for start in stride(from: 0, to: documents.count, by: Self.mergedDocuments) {
-            let batch = documents[start..<min(start + Self.mergedDocuments, documents.count)]
+            var batch: [(document: BSONDocument, values: [BSONValue])] = []
+            for document in documents[start..<min(start + Self.mergedDocuments, documents.count)] {
+                let document = arguments.usesID ? prepared(document).document : document
+                let values = try arguments.values(of: document, takesNullish: takesNullish)
+                if let id = document["_id"] { try DocumentLimits.checkID(id) }
+                batch.append((document, values))
+            }
             if let refused = try await merge(batch, arguments) { failure = failure ?? refused }
         }
         if let failure { throw failure }
     }
 
+    /// Whether documents without a value are matched, too: a sparse index leaves them out.
+    ///
+    /// - Throws: ``ServiceError`` with server code 51183 where no unique index is on the `on` fields.
+    private func takesNullish(_ arguments: MergeArguments) async throws(ServiceError) -> Bool {
+        if arguments.matchesByID { return true }
+        var fits: [DeclaredIndex] = []
+        if let layout = try await layout() {
+            fits = try await declaredIndexes(layout).filter { index in
+                index.isUnique && !index.isPartial
+                    && Set(index.keys.fields.map(\.key)) == arguments.fieldNames
+            }
+        }
+        if fits.isEmpty {
+            throw .mongo(51183, "Cannot find index to verify that join fields will be unique")
+        }
+        return fits.contains { !$0.isSparse }
+    }
+
     /// - Returns: Why a document was left out.
     private func merge(
-        _ batch: ArraySlice<BSONDocument>,
+        _ batch: [(document: BSONDocument, values: [BSONValue])],
         _ arguments: MergeArguments
     ) async throws(ServiceError) -> ServiceError? {
-        var ids: [FilterMember] = []
-        for document in batch {
-            let id = document["_id"] ?? .null
-            try DocumentLimits.checkID(id)
-            ids.append(.value(id))
-        }
-        let match = try match(.field("_id", .inside(ids)))
+        let match = try match(arguments.narrowing(for: batch.map(\.values)))
         for _ in 0..<WriteCandidates.attempts {
             let layout = arguments.inserts ? try await ensureLayout() : try await self.layout()
             var found: [WriteCandidate] = []
             if let layout { found = try await existing(match, layout) }
-            var merged = MergeBatch(arguments, existing: found.map(\.document), evaluation())
-            for document in batch { merged.add(document) { duplicate($0) } }
+            var merged = try MergeBatch(arguments, existing: found.map(\.document), evaluation())
+            for (document, values) in batch {
+                merged.add(
+                    document,
+                    values: values,
+                    newID: { .objectID(newID()) },
+                    duplicate: { duplicate($0) }
+                )
+            }
             guard let layout else { return merged.failure }
             let changed = try await rows(merged.changed, layout)
             let inserted = try await rows(merged.inserted, layout)
@@ -72,33 +90,39 @@ extension DataCall {
                 try await swap(changed, inserted, found, match, layout)
                 return merged.failure
             } catch {
-                if error.postgresFailure?.sqlState == .uniqueViolation {
+                // Where documents match by other fields, their ids may be taken.
+                let isTaken = error.serverCode == .duplicateKey && !arguments.matchesByID
+                if isTaken || error.postgresFailure?.sqlState == .uniqueViolation {
                     let refused = try await writeEach(changed, inserted, layout)
                     return merged.failure ?? refused
                 }
-                guard error.serverCode == .writeConflict else { throw error }
+                guard error.serverCode == .writeConflict || error.serverCode == .duplicateKey else {
+                    throw error
+                }
             }
         }
         throw WriteCandidates.conflict
     }
 
-    /// The documents with these ids, as they are now.
+    /// The documents that can match, as they are now.
     private func existing(
         _ match: WriteMatch,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> [WriteCandidate] {
-        let (statement, decidesMatch) = compiler(layout).candidates(
-            match.narrowing,
-            after: nil,
-            limit: Self.mergedDocuments,
-            locks: false
-        )
-        return try await read(
-            try await run(statement, isPoint: false),
-            match,
-            layout,
-            decidesMatch: decidesMatch
-        )
+        var found: [WriteCandidate] = []
+        var last: String?
+        while true {
+            let (statement, decidesMatch) = compiler(layout).candidates(
+                match.narrowing,
+                after: last,
+                limit: WriteCandidates.pageRows,
+                locks: false
+            )
+            let rows = try await run(statement, isPoint: false)
+            found += try await read(rows, match, layout, decidesMatch: decidesMatch)
+            guard rows.rowCount == WriteCandidates.pageRows else { return found }
+            last = rows.text(rows.rowCount - 1, 0)
+        }
     }
 
     private func rows(
@@ -115,7 +139,7 @@ extension DataCall {
 
     /// Writes a batch if the documents are still as they were read.
     ///
-    /// - Throws: ``ServiceError`` with server code 112 when another writer came first.
+    /// - Throws: ``ServiceError`` with server code 112 when another writer came first, 11000 when a key is there already.
     private func swap(
         _ changed: [NewRow],
         _ inserted: [NewRow],
@@ -126,14 +150,21 @@ extension DataCall {
         let compiler = compiler(layout)
         let before = Dictionary(found.map { ($0.key, $0.stored) }) { first, _ in first }
         try await transaction { (transaction) async throws(ServiceError) in
-            let now = try await candidates(match, layout, after: nil, in: transaction).matching
+            var now: [WriteCandidate] = []
+            var last: String?
+            repeat {
+                let page = try await candidates(match, layout, after: last, in: transaction)
+                now += page.matching
+                last = page.next
+            } while last != nil
             guard now.count == found.count, now.allSatisfy({ before[$0.key] == $0.stored }) else {
                 throw WriteCandidates.conflict
             }
             if !changed.isEmpty { _ = try await transaction.run(compiler.replace(changed)) }
             guard !inserted.isEmpty else { return }
             let done = try await transaction.run(compiler.insert(inserted))
-            guard done.int(0, 0) == inserted.count else { throw WriteCandidates.conflict }
+            let count = done.int(0, 0) ?? 0
+            guard count == inserted.count else { throw duplicate(.string(inserted[count].key)) }
         }
     }
 

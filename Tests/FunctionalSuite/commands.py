@@ -5,7 +5,7 @@ import json
 import threading
 import traceback
 
-from bson import Int64, ObjectId
+from bson import Code, Int64, ObjectId
 
 from gateway import Collections, NotApplicable, Refusal
 
@@ -19,6 +19,25 @@ HELLO = {
 }
 # Members of find and aggregate that the Data API takes, or may come to take, under the same name.
 READ_MEMBERS = ("filter", "projection", "sort", "limit", "skip", "collation", "let", "maxTimeMS", "hint")
+
+
+# Members of commands that say nothing here.
+SILENT_MEMBERS = {"$db", "$clusterTime", "$readPreference", "comment", "lsid"}
+# What is understood of each command; one with another member asks for what the Data API cannot do.
+MEMBERS = {
+    "find": {*READ_MEMBERS, "batchSize", "singleBatch"},
+    "aggregate": {"pipeline", "cursor", "collation", "let", "maxTimeMS", "hint", "explain"},
+    "count": {"query", "skip", "limit", "collation", "maxTimeMS", "hint"},
+    "distinct": {"key", "query", "collation", "maxTimeMS", "hint"},
+    "insert": {"documents", "ordered"},
+    "update": {"updates", "ordered", "let"},
+    "delete": {"deletes", "ordered", "let"},
+    "findandmodify": {
+        "query", "sort", "fields", "upsert", "new", "arrayFilters", "collation", "let", "hint", "update", "remove",
+        "maxTimeMS",
+    },
+    "getmore": {"collection", "batchSize"},
+}
 
 
 class Commands:
@@ -41,6 +60,7 @@ class Commands:
         try:
             if method is None:
                 raise NotApplicable(f"no such command: '{name}'")
+            check_members(name, command)
             return method(database, command) | {"ok": 1.0}
         except NotApplicable as refusal:
             self.note(database)
@@ -77,6 +97,7 @@ class Commands:
 
     def run_find(self, database, command):
         """`find`, with the whole result in one answer of tidegate's."""
+        check_batch(command)
         body = {name: command[name] for name in READ_MEMBERS if name in command}
         if command.get("singleBatch") and "batchSize" in command and "limit" not in body:
             body["limit"] = command["batchSize"]
@@ -89,6 +110,10 @@ class Commands:
     def run_aggregate(self, database, command):
         """`aggregate`; a pipeline that begins with `$documents` runs on the seed."""
         pipeline = command.get("pipeline", [])
+        cursor = command.get("cursor", {})
+        if not isinstance(cursor, dict) or cursor.keys() - {"batchSize"}:
+            raise NotApplicable("a cursor with other members")
+        check_batch(cursor)
         if command.get("explain"):
             raise NotApplicable("explain of aggregate")
         body = {name: command[name] for name in ("collation", "let", "maxTimeMS", "hint") if name in command}
@@ -113,7 +138,7 @@ class Commands:
         """A stage, with the names of collections and the pipelines in it rewritten."""
         renamed = {}
         for operator, argument in stage.items():
-            if operator in ("$unionWith", "$out") and isinstance(argument, str):
+            if operator in ("$unionWith", "$out") and is_name(argument):
                 argument = self.stored(database, argument, writes=operator == "$out")
             elif operator == "$facet" and isinstance(argument, dict):
                 argument = {
@@ -128,18 +153,24 @@ class Commands:
     def renamed_argument(self, database, argument):
         """The argument of a stage that joins or writes."""
         argument = dict(argument)
-        for member in ("from", "coll", "into"):
-            value = argument.get(member)
-            if isinstance(value, str):
-                argument[member] = self.stored(argument.get("db", database), value, writes=member != "from")
-            elif isinstance(value, dict) and isinstance(value.get("coll"), str):
-                coll = self.stored(value.get("db", database), value["coll"], writes=True)
-                argument[member] = {"db": "suite", "coll": coll} if "db" in value else {"coll": coll}
         if isinstance(argument.get("pipeline"), list):
             argument["pipeline"] = self.renamed(database, argument["pipeline"])
-        if isinstance(argument.get("db"), str):
-            argument["db"] = "suite"
-        return argument
+        into = argument.get("into")
+        if isinstance(into, dict):
+            argument["into"] = self.renamed_target(database, into)
+        elif is_name(into):
+            argument["into"] = self.stored(database, into, writes=True)
+        if is_name(argument.get("from")):
+            argument["from"] = self.stored(database, argument["from"], writes=False)
+        return self.renamed_target(database, argument) if "coll" in argument else argument
+
+    def renamed_target(self, database, target):
+        """A collection that is named with its database; names that MongoDB refuses stay."""
+        owner = target.get("db") or database
+        if not is_name(target.get("coll")) or not is_database(owner):
+            return target
+        renamed = target | {"coll": self.stored(owner, target["coll"], writes=True)}
+        return renamed | ({"db": "suite"} if target.get("db") else {})
 
     def stored(self, database, name, writes):
         """The name in tidegate of a collection that a stage names."""
@@ -151,6 +182,8 @@ class Commands:
 
     def run_count(self, database, command):
         """`count`, as the pipeline that has the same meaning."""
+        if any(type(command.get(member, 0)) not in (int, Int64, float) for member in ("skip", "limit")):
+            raise NotApplicable("count with other types of numbers")
         stages = [{"$match": command.get("query") or {}}]
         if command.get("skip"):
             stages.append({"$skip": command["skip"]})
@@ -164,7 +197,7 @@ class Commands:
 
     def run_distinct(self, database, command):
         """`distinct`."""
-        body = {name: command[name] for name in ("key", "collation") if name in command}
+        body = {name: command[name] for name in ("key", "collation", "maxTimeMS", "hint") if name in command}
         if command.get("query") is not None:
             body["filter"] = command["query"]
         collection = self.collections.find(database, command["distinct"])
@@ -172,6 +205,7 @@ class Commands:
 
     def run_getmore(self, database, command):
         """The next batch of a result that is held here."""
+        check_batch(command)
         rest = self.cursors.pop(command["getMore"], None)
         if rest is None:
             raise Refusal(43, "CursorNotFound", f"cursor id {command['getMore']} not found")
@@ -221,6 +255,7 @@ class Commands:
         collection.is_written = True
         reply, upserted, errors = {"n": 0, "nModified": 0}, [], []
         for index, statement in enumerate(command["updates"]):
+            check_known("update", statement, UPDATE_MEMBERS)
             action, body = update_request(statement)
             if "let" in command:
                 body["let"] = command["let"]
@@ -242,10 +277,15 @@ class Commands:
 
     def run_delete(self, database, command):
         """`delete`: each statement is a request."""
+        if any("q" not in statement or statement.get("limit") not in (0, 1) for statement in command["deletes"]):
+            raise NotApplicable("a delete without filter or limit")
         collection = self.collections.find(database, command["delete"])
         count, errors = 0, []
         for index, statement in enumerate(command["deletes"]):
+            check_known("delete", statement, DELETE_MEMBERS)
             body = {"filter": statement["q"]}
+            if "let" in command:
+                body["let"] = command["let"]
             body |= {name: statement[name] for name in ("collation", "hint") if name in statement}
             action = "deleteOne" if statement.get("limit") == 1 else "deleteMany"
             try:
@@ -260,10 +300,11 @@ class Commands:
 
     def run_findandmodify(self, database, command):
         """`findAndModify`, as one of the three actions findOneAnd…"""
+        check_modification(command)
         collection = self.collections.lend(database, command[next(iter(command))])
         collection.is_written = True
         names = {"query": "filter", "fields": "projection", "new": "returnNewDocument"}
-        members = ("query", "sort", "fields", "upsert", "new", "arrayFilters", "collation", "let", "hint")
+        members = ("query", "sort", "fields", "upsert", "new", "arrayFilters", "collation", "let", "hint", "maxTimeMS")
         body = {"filter": {}} | {names.get(name, name): command[name] for name in members if name in command}
         update = command.get("update")
         if command.get("remove"):
@@ -273,7 +314,15 @@ class Commands:
         else:
             action, body["update"] = "findOneAndUpdate", update
         answer = self.gateway.call(action, collection.name, body)
-        return {"value": answer.get("document")}
+        return {"value": answer.get("document")} | self.last_error(command, body, answer.get("document"))
+
+    def last_error(self, command, body, document):
+        """What findAndModify says of its write, as far as the document tells; an upsert's does not."""
+        if document is None and body.get("upsert"):
+            return {}
+        count = 0 if document is None else 1
+        told = {"n": count} if command.get("remove") else {"n": count, "updatedExisting": bool(count)}
+        return {} if body.get("upsert") and body.get("returnNewDocument") else {"lastErrorObject": told}
 
     # Collections
 
@@ -306,7 +355,10 @@ class Commands:
             raise NotApplicable("listCollections with a filter")
         wanted = command.get("filter", {}).get("name")
         names = [name for name in self.collections.names(database) if wanted in (None, name)]
-        batch = [{"name": name, "type": "collection", "options": {}, "info": {"readOnly": False}} for name in names]
+        batch = [{"name": name, "type": "collection"} for name in names]
+        if not command.get("nameOnly"):
+            index = {"v": 2, "key": {"_id": 1}, "name": "_id_"}
+            batch = [entry | {"options": {}, "info": {"readOnly": False}, "idIndex": index} for entry in batch]
         return self.cursor(database, "$cmd.listCollections", batch, command.get("cursor", {}))
 
     def run_createindexes(self, database, command):
@@ -318,7 +370,7 @@ class Commands:
 
     def create_index(self, collection, index):
         """Makes one index; those that tidegate's function cannot make do not apply."""
-        options = {name: index[name] for name in ("unique", "sparse", "expireAfterSeconds") if name in index}
+        options = {name: index[name] for name in ("unique", "sparse", "expireAfterSeconds", "name") if name in index}
         others = {name for name in index if name not in options and name not in ("key", "name", "v")}
         if others or any(direction not in (1, -1) for direction in index["key"].values()):
             raise NotApplicable(f"an index with {sorted(others) or index['key']}")
@@ -344,6 +396,61 @@ class Commands:
                 self.gateway.call("insertOne", collection.name, {"document": {"_id": 0}})
                 collection.is_written = True
         return collection
+
+
+UPDATE_MEMBERS = {"q", "u", "multi", "upsert", "arrayFilters", "collation", "hint", "sort"}
+DELETE_MEMBERS = {"q", "limit", "collation", "hint"}
+
+
+def check_members(name, command):
+    """Refuses members that the Data API has no counterpart for, and names that cannot be mapped."""
+    known = MEMBERS.get(name.lower())
+    if known is None:
+        return
+    check_known(name, command, known | SILENT_MEMBERS | {name})
+    collection = command["collection"] if name == "getMore" else command[name]
+    if not is_name(collection) and not (name == "aggregate" and type(collection) is int and collection == 1):
+        raise NotApplicable("a collection of such a name")
+
+
+def check_known(name, members, known):
+    """Refuses other members than these."""
+    others = members.keys() - known
+    if others:
+        raise NotApplicable(f"{name} with {sorted(others)}")
+
+
+def check_modification(command):
+    """Refuses what the three actions of the Data API cannot say: they are chosen by name, and flags are booleans."""
+    flags = [command.get(name, False) for name in ("remove", "new", "upsert")]
+    removes = flags[0] is True
+    if any(type(flag) is not bool for flag in flags) or removes and (True in flags[1:] or "update" in command):
+        raise NotApplicable("such flags of findAndModify")
+    if not removes and not isinstance(command.get("update"), (dict, list)):
+        raise NotApplicable("findAndModify without an update")
+
+
+def check_batch(options):
+    """Refuses sizes of batches that only a server's cursors could judge."""
+    size = options.get("batchSize", 0)
+    if type(size) not in (int, Int64) or size < 0:
+        raise NotApplicable("such a size of batches")
+
+
+def is_name(value):
+    """Whether a value is a collection's name that MongoDB would take, so that it can be mapped."""
+    return (
+        isinstance(value, str) and not isinstance(value, Code) and 0 < len(value.encode()) < 200
+        and not value.startswith(("system.", ".")) and "$" not in value and "\0" not in value
+    )
+
+
+def is_database(value):
+    """The same for a database."""
+    return (
+        isinstance(value, str) and not isinstance(value, Code) and 0 < len(value.encode()) < 64
+        and value not in ("admin", "config", "local") and not set(value) & set("/\\. \"$*<>:|?\0")
+    )
 
 
 def documents_of(expression):

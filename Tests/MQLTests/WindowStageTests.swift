@@ -58,6 +58,21 @@ struct WindowStageTests {
             ["null", "5.0", "5.0", "null"]
         ),
         PipelineCase(
+            #"[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"c":{"$covariancePop":["$x","$y"]}}}},{"$project":{"_id":0,"c":1}}]"#,
+            #"[{"_id":1,"x":{"$numberDecimal":"1"},"y":2},{"_id":2,"x":2,"y":{"$numberDecimal":"4"}},{"_id":3,"x":{"$numberDecimal":"3"},"y":6}]"#,
+            #"[{"c":{"$numberDecimal":"1.333333333333333333333333333333333"}},{"c":{"$numberDecimal":"1.333333333333333333333333333333333"}},{"c":{"$numberDecimal":"1.333333333333333333333333333333333"}}]"#
+        ),
+        PipelineCase(
+            #"[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"c":{"$covarianceSamp":["$x","$y"]}}}},{"$project":{"_id":0,"c":1}}]"#,
+            #"[{"_id":1,"x":{"$numberDecimal":"1"},"y":2},{"_id":2,"x":2,"y":{"$numberDecimal":"4"}},{"_id":3,"x":{"$numberDecimal":"3"},"y":6}]"#,
+            #"[{"c":{"$numberDecimal":"2"}},{"c":{"$numberDecimal":"2"}},{"c":{"$numberDecimal":"2"}}]"#
+        ),
+        PipelineCase(
+            #"[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"c":{"$covariancePop":["$x","$x"],"window":{"documents":["unbounded","current"]}}}}},{"$project":{"_id":0,"c":1}}]"#,
+            #"[{"_id":1,"x":1e308},{"_id":2,"x":1e308}]"#,
+            #"[{"c":0.0},{"c":{"$numberDouble":"NaN"}}]"#
+        ),
+        PipelineCase(
             #"[{"$setWindowFields":{"sortBy":{},"output":{"a":{"$sum":"$s","window":{"documents":[-1,0]}}}}}]"#,
             #"[{"s":1},{"s":2},{"s":3}]"#,
             #"[{"s":1,"a":1},{"s":2,"a":3},{"s":3,"a":5}]"#

@@ -1,16 +1,23 @@
 public import BSON
 public import Errors
 
-/// What a `$merge` makes of some documents, given those of the target that have the same `_id`.
+/// What a `$merge` makes of some documents, given those of the target that have the same values in the `on` fields.
 ///
 /// Documents are taken in order, so that one sees what another before it has done. One that fails is left out; the
 /// first failure is kept, to be thrown when the others have been written.
 public struct MergeBatch {
+    /// A document of the target, before and after; it is new without the former.
+    private struct Target {
+        let before: BSONDocument?
+        var after: BSONDocument?
+    }
+
     private let arguments: MergeArguments
     private let context: EvaluationContext
-    private var before: [BSONKey: BSONDocument] = [:]
-    private var after: [BSONKey: BSONDocument] = [:]
-    private var order: [BSONKey] = []
+    private var targets: [Target] = []
+    private var places: [BSONKey: Int] = [:]
+    /// Places of the targets that were changed, by their first change.
+    private var order: [Int] = []
     /// Why the first document that could not be merged was refused.
     public private(set) var failure: ServiceError?
 
@@ -19,38 +26,61 @@ public struct MergeBatch {
         _ arguments: MergeArguments,
         existing: [BSONDocument],
         _ context: EvaluationContext
-    ) {
+    ) throws(ServiceError) {
         self.arguments = arguments
         self.context = context
-        for document in existing { before[BSONKey(document["_id"] ?? .null)] = document }
+        for document in existing {
+            for key in try arguments.keys(of: document) { places[key] = targets.count }
+            targets.append(Target(before: document))
+        }
     }
 
     /// Documents that are to be inserted, in order.
     public var inserted: [BSONDocument] {
-        order.compactMap { before[$0] == nil ? after[$0] : nil }
+        order.compactMap { targets[$0].before == nil ? targets[$0].after : nil }
     }
 
     /// Documents that have another value than they had, in order.
     public var changed: [BSONDocument] {
-        order.compactMap { key in
-            guard let old = before[key], let new = after[key], new != old else { return nil }
+        order.compactMap { place in
+            guard let old = targets[place].before, let new = targets[place].after, new != old else {
+                return nil
+            }
             return new
         }
     }
 
-    /// Takes one document, which has an `_id`.
-    public mutating func add(_ document: BSONDocument, duplicate: (BSONValue) -> ServiceError) {
-        let id = document["_id"] ?? .null
-        let key = BSONKey(id)
+    /// Takes one document.
+    ///
+    /// - Parameters:
+    ///   - document: What the pipeline gave.
+    ///   - values: Those of its `on` fields.
+    ///   - newID: Makes the `_id` of a document that is inserted and has none.
+    ///   - duplicate: The refusal of an `_id` that is there already.
+    public mutating func add(
+        _ document: BSONDocument,
+        values: [BSONValue],
+        newID: () -> BSONValue,
+        duplicate: (BSONValue) -> ServiceError
+    ) {
+        let key = BSONKey(.array(values))
         do throws(ServiceError) {
-            let result: BSONDocument?
-            if let old = after[key] ?? before[key] {
-                result = try matched(old, document) { duplicate(id) }
-            } else {
-                result = try unmatched(document)
+            if let place = places[key] {
+                let target = targets[place]
+                guard let old = target.after ?? target.before,
+                    let result = try matched(
+                        old,
+                        document,
+                        duplicate: { duplicate(document["_id"] ?? .null) }
+                    )
+                else { return }
+                if target.after == nil { order.append(place) }
+                targets[place].after = result
+            } else if let result = try unmatched(document, newID: newID) {
+                places[key] = targets.count
+                order.append(targets.count)
+                targets.append(Target(before: nil, after: result))
             }
-            guard let result else { return }
-            if after.updateValue(result, forKey: key) == nil { order.append(key) }
         } catch {
             failure = failure ?? error
         }
@@ -74,9 +104,16 @@ public struct MergeBatch {
         case .merge:
             var result = old
             for field in new where field.key != "_id" { result[field.key] = field.value }
+            if let id = new["_id"], let kept = old["_id"], !BSONOrdering.equal(id, kept) {
+                throw .mongo(
+                    66,
+                    "Performing an update on the path '_id' would modify the immutable field '_id'"
+                )
+            }
             try DocumentLimits.check(result)
             return result
         case .pipeline(let pipeline): return try apply(pipeline, to: old, new)
+        case .refused(let refusal): throw refusal
         }
     }
 
@@ -100,7 +137,10 @@ public struct MergeBatch {
         )
     }
 
-    private func unmatched(_ document: BSONDocument) throws(ServiceError) -> BSONDocument? {
+    private func unmatched(
+        _ document: BSONDocument,
+        newID: () -> BSONValue
+    ) throws(ServiceError) -> BSONDocument? {
         switch arguments.whenNotMatched {
         case .discard: return nil
         case .fail:
@@ -110,15 +150,25 @@ public struct MergeBatch {
             )
         case .insert: break
         }
-        try DocumentLimits.check(document)
+        var result: BSONDocument
         switch arguments.whenMatched {
-        // As an upsert with `$set`, which makes new fields in the order of their names.
+        // As an upsert: what the document was looked for by, then `$set`, which makes new fields in the order of
+        // their names.
         case .merge, .keepExisting, .fail:
-            let rest = document.fields.filter { $0.key != "_id" }.sorted {
-                $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+            result = BSONDocument()
+            for field in arguments.fields {
+                let value = ExpressionLookup.value(of: field.components[...], in: document)
+                result = DocumentEdit.setDirectly(field.components[...], in: result, to: value ?? .null)
             }
-            return BSONDocument(document.fields.filter { $0.key == "_id" } + rest)
-        case .replace, .pipeline: return document
+            let rest = document.fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            for field in rest { result[field.key] = field.value }
+        case .replace, .pipeline: result = document
+        case .refused(let refusal): throw refusal
         }
+        let id = result["_id"] ?? newID()
+        result["_id"] = nil
+        result.fields.insert(BSONDocument.Field(key: "_id", value: id), at: 0)
+        try DocumentLimits.check(result)
+        return result
     }
 }

@@ -17,6 +17,8 @@ struct OperatorEvaluator {
             for operand in operands where !(try value(operand)?.isTruthy ?? false) { return .bool(false) }
             return .bool(true)
         case .or:
+            // MongoDB looks at constants first.
+            if operands.contains(where: \.isTrueLiteral) { return .bool(true) }
             for operand in operands where try value(operand)?.isTruthy ?? false { return .bool(true) }
             return .bool(false)
         case .not: return .bool(!(try value(operands[0])?.isTruthy ?? false))

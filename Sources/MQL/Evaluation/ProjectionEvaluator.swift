@@ -78,7 +78,7 @@ struct ProjectionEvaluator {
                 if let value = try expression.evaluate(root, context) { result.append(name, value) }
             case .node(let below) where below.computes && document[name] == nil:
                 let created = try self.document(BSONDocument(), below, [])
-                if !created.isEmpty { result.append(name, .document(created)) }
+                result.append(name, .document(created))
             default: break
             }
         }

@@ -36,7 +36,7 @@ extension Update {
                 "Performing an update on the path '_id' would modify the immutable field '_id'"
             }
         case .replacement(let replacement):
-            result = replacement
+            result = EmptyTimestamps.filled(replacement, now: context.now)
             try ImmutableID.restore(in: &result, from: document, keepingAbsent: true) { changed in
                 "After applying the update, the (immutable) field '_id' was found to have been altered to _id: \(MongoShellText.describe(changed ?? .null))"
             }

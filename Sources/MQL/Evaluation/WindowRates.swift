@@ -1,7 +1,7 @@
 import BSON
 import Errors
 
-/// Functions that relate values to the sort value: `$derivative`, `$integral`, `$linearFill`, covariances.
+/// Functions that relate values to the sort value: `$derivative`, `$integral`, `$linearFill`.
 extension WindowPartition {
     /// How far apart two sort values are, in units where there is one.
     private func distance(
@@ -145,73 +145,5 @@ extension WindowPartition {
     private func lineDistance(_ start: BSONValue?, _ end: BSONValue?) throws(ServiceError) -> NumericValue {
         if case .date = start { return try distance(start, end, 1, "$linearFill") }
         return try distance(start, end, nil, "$linearFill")
-    }
-
-    func covariances(
-        _ operand: AggregationExpression,
-        isSample: Bool,
-        _ frames: [Range<Int>]
-    ) throws(ServiceError) -> [BSONValue] {
-        let pairs = try evaluate(operand).map(Covariance.init(pair:))
-        var window = SlidingMerge(
-            empty: Covariance(),
-            combine: { $0.merge($1) },
-            single: { pairs[$0] }
-        )
-        return frames.map { window.value(over: $0).value(isSample: isSample) }
-    }
-}
-
-/// A covariance of pairs of numbers, merged by Chan's formula.
-struct Covariance {
-    private var count = 0.0
-    private var meanX = 0.0
-    private var meanY = 0.0
-    private var moment = 0.0
-    private var hasDecimal = false
-    /// The sum of what is not finite, which decides as soon as there is any.
-    private var excess: Double?
-
-    init() {}
-
-    /// One pair; what is no array of two numbers counts nothing.
-    init(pair value: BSONValue?) {
-        guard case .array(let pair)? = value, pair.count == 2, let left = NumericValue(pair[0]),
-            let right = NumericValue(pair[1])
-        else { return }
-        hasDecimal = left.isDecimal || right.isDecimal
-        let x = left.doubleValue
-        let y = right.doubleValue
-        guard x.isFinite, y.isFinite else {
-            excess = (x.isFinite ? 0 : x) + (y.isFinite ? 0 : y)
-            return
-        }
-        count = 1
-        meanX = x
-        meanY = y
-    }
-
-    mutating func merge(_ other: Covariance) {
-        hasDecimal = hasDecimal || other.hasDecimal
-        if let more = other.excess { excess = (excess ?? 0) + more }
-        guard other.count > 0 else { return }
-        let total = count + other.count
-        let deltaX = other.meanX - meanX
-        let deltaY = other.meanY - meanY
-        moment += other.moment + deltaX * deltaY * count * other.count / total
-        meanX += deltaX * other.count / total
-        meanY += deltaY * other.count / total
-        count = total
-    }
-
-    func value(isSample: Bool) -> BSONValue {
-        if count < (isSample ? 2 : 1) { return .null }
-        if count == 1 { return wrapped(0) }
-        if let excess { return wrapped(excess) }
-        return wrapped(moment / (isSample ? count - 1 : count))
-    }
-
-    private func wrapped(_ value: Double) -> BSONValue {
-        hasDecimal ? .decimal128(Decimal128(value)) : .double(value)
     }
 }

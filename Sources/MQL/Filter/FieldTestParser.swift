@@ -61,6 +61,12 @@ struct FieldTestParser {
         default:
             if Self.unserved.contains(name) {
                 if !parsing.allowsRestricted { throw RestrictedOperators.refusal(of: name) }
+                if ["$near", "$nearSphere", "$geoNear"].contains(name), parsing.stage.isMatch {
+                    throw .mongo(
+                        5_626_500,
+                        "$geoNear, $near, and $nearSphere are not allowed in this context, as these operators require sorting geospatial data. If you do not need sort, consider using $geoWithin instead."
+                    )
+                }
                 throw .mongo(.badValue, "\(name) is not allowed in this context")
             }
             throw .mongo(.badValue, "unknown operator: \(name)")

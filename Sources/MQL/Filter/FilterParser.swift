@@ -35,6 +35,15 @@ public enum FilterParser {
     static func parse(_ document: BSONDocument, _ budget: ParseBudget) throws(ServiceError) -> Filter {
         try FilterParsing(budget: budget).filter(document)
     }
+
+    /// As ``parse(_:_:)`` for a `$match`.
+    static func parseStage(
+        _ document: BSONDocument,
+        isFirst: Bool,
+        _ budget: ParseBudget
+    ) throws(ServiceError) -> Filter {
+        try FilterParsing(stage: (true, isFirst), budget: budget).filter(document)
+    }
 }
 
 /// One level of parsing; the next level is a value one deeper.
@@ -42,11 +51,13 @@ struct FilterParsing {
     /// How deep a filter may nest; the readers of `BSON` bound documents likewise.
     static let maximumDepth = 100
     /// Operators of the top level that exist in MongoDB and are not served.
-    private static let unservedTopLevel: Set<String> = ["$where", "$text", "$sampleRate"]
+    private static let unservedTopLevel: Set<String> = ["$where"]
 
     var allowsRestricted = true
     /// Whether this is the filter of a query, not of `$pull`, `arrayFilters` or a projection.
     var isQuery = true
+    /// Whether this is the filter of a `$match`, and of the first stage.
+    var stage: (isMatch: Bool, isFirst: Bool) = (false, true)
     /// Whether this is inside `$elemMatch`.
     var isInsideElement = false
     let budget: ParseBudget
@@ -104,12 +115,21 @@ struct FilterParsing {
                 throw .mongo(.badValue, "$expr can only be applied to the top-level document")
             }
             try budget.addConditions()
-            return .expression(try ExpressionParser.parse(value, budget))
+            return .expression(try ExpressionParser.parseChecked(value, budget))
         case "$jsonSchema":
             if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
             if !isQuery { throw .mongo(224, "$jsonSchema is not allowed in this context") }
             return .schema(try JSONSchemaParser.parse(value, budget))
-        case _ where Self.unservedTopLevel.contains(name):
+        case "$sampleRate" where isQuery:
+            try budget.addConditions()
+            return .expression(try sampling(value))
+        case "$text" where isQuery:
+            if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
+            if !stage.isFirst {
+                throw .mongo(17313, "$match with $text is only allowed as the first pipeline stage")
+            }
+            throw .mongo(27, "text index required for $text query: tidegate has none")
+        case _ where Self.unservedTopLevel.contains(name) || name == "$text" || name == "$sampleRate":
             if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
             throw .mongo(.badValue, "\(name) is not allowed in this context")
         default:
@@ -118,6 +138,18 @@ struct FilterParsing {
                 "unknown top level operator: \(name). If you have a field name that starts with a '$' symbol, consider using $getField or $setField."
             )
         }
+    }
+
+    /// `$sampleRate`: each document passes with this chance.
+    private func sampling(_ value: BSONValue) throws(ServiceError) -> AggregationExpression {
+        guard let rate = NumericValue(value)?.doubleValue else {
+            throw .mongo(.badValue, "argument to $sampleRate must be a numeric type")
+        }
+        guard rate >= 0, rate <= 1 else {
+            throw .mongo(.badValue, "numeric argument to $sampleRate must be in [0, 1]")
+        }
+        return rate == 1
+            ? .literal(.bool(true)) : .call(.less, [.call(.random, []), .literal(.double(rate))])
     }
 
     /// The members of `$and`, `$or`, `$nor`.

@@ -27,6 +27,15 @@ public enum ExpressionParser {
         try parse(value, ExpressionScope(names: budget.variables))
     }
 
+    /// As ``parse(_:_:)`` where MongoDB computes constants at once.
+    static func parseChecked(_ value: BSONValue, _ budget: ParseBudget) throws(ServiceError)
+        -> AggregationExpression
+    {
+        let expression = try parse(value, budget)
+        try expression.checkConstants()
+        return expression
+    }
+
     static func parse(_ value: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
         -> AggregationExpression
     {

@@ -65,7 +65,7 @@ enum FieldAssignments {
                 try collect(nested, under: path, depth: depth + 1, into: &assignments, budget)
             } else {
                 assignments.append(
-                    (FieldPath(components: path), try ExpressionParser.parse(field.value, budget))
+                    (FieldPath(components: path), try ExpressionParser.parseChecked(field.value, budget))
                 )
             }
         }

@@ -54,7 +54,7 @@ enum GraphLookupParser {
                     )
                 }
                 if field.key == "from" {
-                    from = try LookupParser.checked(text)
+                    from = try LookupParser.checkedSource(text)
                 } else {
                     paths[field.key] = FieldPath(components: try ExpressionPath.components(text))
                 }

@@ -77,7 +77,7 @@ enum LookupParser {
     {
         switch operand {
         case .string(let name):
-            return UnionArguments(from: try checked(name), pipeline: Pipeline(stages: []))
+            return UnionArguments(from: try checkedSource(name), pipeline: Pipeline(stages: []))
         case .document(let document):
             let from = try collection(document, "coll", stage: "$unionWith")
             try checkFields(document, ["coll", "pipeline", "_internalCollation"], stage: "$unionWith")
@@ -99,7 +99,7 @@ enum LookupParser {
         throws(ServiceError) -> String?
     {
         switch document[name] {
-        case .string(let text)?: return try checked(text)
+        case .string(let text)?: return try checkedSource(text)
         case nil:
             if case .document(let first)? = document["pipeline"]?.array?.first, first.firstKey == "$documents"
             {
@@ -127,6 +127,18 @@ enum LookupParser {
     }
 
     /// - Throws: ``ServiceError`` with server code 73 for what no collection can be called.
+    /// A collection that is read: any name may turn out to be none.
+    static func checkedSource(_ name: String) throws(ServiceError) -> String {
+        let bytes = name.utf8
+        guard !bytes.isEmpty, !bytes.contains(0), bytes.first != UInt8(ascii: "."),
+            !bytes.starts(with: "system.".utf8)
+        else {
+            throw .mongo(73, "Invalid collection name: \(MessageText.shortened(name))")
+        }
+        return name
+    }
+
+    /// A collection that is written.
     static func checked(_ name: String) throws(ServiceError) -> String {
         let bytes = name.utf8
         guard !bytes.isEmpty, !bytes.contains(0), bytes.first != UInt8(ascii: "."),

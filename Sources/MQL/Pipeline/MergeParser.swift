@@ -88,6 +88,7 @@ enum MergeParser {
         switch operand {
         case .string(let name):
             if name.utf8.starts(with: "system.".utf8) { throw systemCollection(17385, "$out") }
+            try checkOut(name)
             return OutputTarget(database: nil, collection: try LookupParser.checked(name))
         case .document(let parts):
             try LookupParser.checkFields(parts, ["db", "coll", "timeseries"], stage: "$out")
@@ -103,12 +104,20 @@ enum MergeParser {
                 throw .mongo(40414, "BSON field '$out.coll' is missing but a required field")
             }
             if collection.utf8.starts(with: "system.".utf8) { throw systemCollection(17385, "$out") }
+            try checkOut(collection)
             return try checked(database, collection, reserved: 31321, stage: "$out")
         default:
             throw .mongo(
                 16990,
                 "$out only supports a string or object argument, but found \(known: TypeName.of(operand))"
             )
+        }
+    }
+
+    /// `$out` has a code of its own for names that no collection can have.
+    private static func checkOut(_ name: String) throws(ServiceError) {
+        if name.utf8.contains(UInt8(ascii: "$")) || name.utf8.count > 255 {
+            throw .mongo(20, "$out cannot write to the collection \(MessageText.shortened(name))")
         }
     }
 
@@ -206,7 +215,13 @@ enum MergeParser {
             defer { budget.variables = outer }
             budget.variables.formUnion(variables?.map(\.name) ?? [])
             budget.variables.insert("new")
-            return .pipeline(try UpdateParser.pipeline(stages, budget))
+            let pipeline = try PipelineParser.parse(stages, budget)
+            do throws(ServiceError) {
+                try UpdateParser.checkStages(pipeline)
+            } catch {
+                return .refused(error)
+            }
+            return .pipeline(pipeline)
         case let other?:
             throw .mongo(
                 51191,

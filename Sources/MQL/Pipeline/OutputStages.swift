@@ -1,4 +1,5 @@
 import BSON
+import Errors
 
 /// The collection that a pipeline writes to.
 public struct OutputTarget: Sendable, Hashable {
@@ -20,6 +21,8 @@ public struct MergeArguments: Sendable {
         case fail
         /// Stages that see the old document, and the new one as `$$new`.
         case pipeline(Pipeline)
+        /// Stages that no update may have, which is told when a document comes.
+        case refused(ServiceError)
     }
 
     /// What happens to a document that is not there yet.

@@ -45,7 +45,7 @@ public enum PipelineParser {
                 )
             }
             try place.check(field.key, isFirst: parsed.isEmpty, inFacet: budget.isInFacet)
-            let parsedStage = try StageParser.parse(field.key, field.value, budget)
+            let parsedStage = try StageParser.parse(field.key, field.value, isFirst: index == 0, budget)
             switch parsedStage {
             case .merge, .out:
                 guard index == stages.count - 1 else {

@@ -63,8 +63,10 @@ extension Stage {
     var isAllowedInUpdate: Bool {
         switch self {
         case .addFields, .unset, .project, .replaceRoot: true
+        // With values alone it is `$addFields`.
+        case .fill(let arguments): arguments.window == nil
         case .match, .group, .sort, .limit, .skip, .count, .unwind, .sortByCount, .sample, .bucket,
-            .bucketAuto, .facet, .redact, .setWindowFields, .densify, .fill, .documents, .lookup, .unionWith,
+            .bucketAuto, .facet, .redact, .setWindowFields, .densify, .documents, .lookup, .unionWith,
             .graphLookup, .merge, .out:
             false
         }

@@ -7,6 +7,7 @@ enum StageParser {
     static func parse(
         _ name: String,
         _ operand: BSONValue,
+        isFirst: Bool = true,
         _ budget: ParseBudget
     ) throws(ServiceError) -> Stage {
         switch name {
@@ -14,7 +15,7 @@ enum StageParser {
             guard case .document(let document) = operand else {
                 throw .mongo(15959, "the match filter must be an expression in an object")
             }
-            return .match(try FilterParser.parse(document, budget))
+            return .match(try FilterParser.parseStage(document, isFirst: isFirst, budget))
         case "$project": return try parseProject(operand, budget)
         case "$addFields", "$set": return .addFields(try FieldAssignments.parse(operand, stage: name, budget))
         case "$unset": return .unset(try parseUnset(operand, budget))
@@ -30,7 +31,7 @@ enum StageParser {
         case "$count": return .count(try parseCount(operand))
         case "$unwind": return .unwind(try UnwindParser.parse(operand))
         case "$sortByCount": return .sortByCount(try parseSortByCount(operand, budget))
-        case "$replaceWith": return .replaceRoot(try ExpressionParser.parse(operand, budget))
+        case "$replaceWith": return .replaceRoot(try ExpressionParser.parseChecked(operand, budget))
         case "$replaceRoot": return .replaceRoot(try parseReplaceRoot(operand, budget))
         case "$sample": return .sample(try parseSample(operand))
         case "$bucket": return .bucket(try BucketParser.parse(operand, budget))
@@ -229,7 +230,7 @@ enum StageParser {
                 "BSON field '$replaceRoot.newRoot' is missing but a required field"
             )
         }
-        return try ExpressionParser.parse(root, budget)
+        return try ExpressionParser.parseChecked(root, budget)
     }
 
     private static func parseSample(_ operand: BSONValue) throws(ServiceError) -> Int {

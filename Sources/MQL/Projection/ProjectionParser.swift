@@ -173,7 +173,7 @@ struct ProjectionBuilder {
         try register(path)
         let expression: AggregationExpression
         do {
-            expression = try ExpressionParser.parse(value, budget)
+            expression = try ExpressionParser.parseChecked(value, budget)
         } catch {
             // A projection names an unknown operator with a code of its own; `$elemMatch`, which a find has, with
             // that of pipelines.
@@ -203,7 +203,10 @@ struct ProjectionBuilder {
         }
         try register(path)
         hasElementMatch = true
-        let parser = FieldTestParser(parsing: FilterParsing(isQuery: false, budget: budget), path: path)
+        let parser = FieldTestParser(
+            parsing: FilterParsing(isQuery: false, stage: (true, true), budget: budget),
+            path: path
+        )
         items.append(.elementMatch(path, try parser.elementMatch(.document(condition))))
     }
 

@@ -15,6 +15,8 @@ enum ArrayFilterParser {
     ) throws(ServiceError) -> [String: Filter] {
         var filters: [String: Filter] = [:]
         for document in documents {
+            let parsing = FilterParsing(isQuery: false, stage: (true, true), budget: budget)
+            let filter = try parsing.filter(document)
             let identifier = try identifier(of: document)
             if filters[identifier] != nil {
                 throw .mongo(
@@ -22,7 +24,7 @@ enum ArrayFilterParser {
                     "Found multiple array filters with the same top-level field name \(identifier)"
                 )
             }
-            filters[identifier] = try FilterParser.parse(document, budget)
+            filters[identifier] = filter
         }
         return filters
     }

@@ -16,7 +16,7 @@ enum PullParser {
         case .regex(let literal):
             return .tests([.matches(try PatternParser.pattern(literal, budget))])
         case .document(let document):
-            let parsing = FilterParsing(isQuery: false, budget: budget)
+            let parsing = FilterParsing(isQuery: false, stage: (true, true), budget: budget)
             if document.isOperatorDocument, let key = document.firstKey, !FieldTestParser.isLogical(key) {
                 let parser = FieldTestParser(
                     parsing: parsing,

@@ -82,10 +82,17 @@ public enum UpdateParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> Pipeline {
         let pipeline = try PipelineParser.parse(stages, budget)
+        try checkStages(pipeline)
+        return pipeline
+    }
+
+    /// Refuses stages that no update may have.
+    ///
+    /// - Throws: ``ServiceError`` with server code 72.
+    static func checkStages(_ pipeline: Pipeline) throws(ServiceError) {
         for stage in pipeline.stages where !stage.isAllowedInUpdate {
             throw .mongo(72, "\(stage.name) is not allowed to be used within an update")
         }
-        return pipeline
     }
 
     private static func operators(

@@ -1,0 +1,65 @@
+import BSON
+import Errors
+import MQL
+import QueryCompiler
+import SQL
+
+/// An index that an administrator declared, as MongoDB would list it.
+struct DeclaredIndex {
+    let name: String
+    let keys: BSONDocument
+    let isUnique: Bool
+    let isSparse: Bool
+    let isPartial: Bool
+
+    /// What MongoDB calls an index that nobody gave a name.
+    var standardName: String {
+        keys.fields.map { "\($0.key)_\($0.value.string ?? $0.value.exactInt64.map(String.init) ?? "")" }
+            .joined(separator: "_")
+    }
+}
+
+extension DataCall {
+    /// The indexes of a collection that are ready, beside that on `_id`.
+    func declaredIndexes(_ layout: CollectionLayout) async throws(ServiceError) -> [DeclaredIndex] {
+        let rows = try await run(DeclaredIndexStatements.ready(collection: layout.id), isPoint: true)
+        var indexes: [DeclaredIndex] = []
+        for row in 0..<rows.rowCount {
+            guard let name = rows.text(row, 0), let keys = rows.slice(row, 1),
+                let options = rows.slice(row, 2)
+            else { continue }
+            let known = try ExtendedJSON.readDocument(Array(options))
+            indexes.append(
+                DeclaredIndex(
+                    name: name,
+                    keys: try ExtendedJSON.readDocument(Array(keys)),
+                    isUnique: known["unique"] == .bool(true),
+                    isSparse: known["sparse"] == .bool(true),
+                    isPartial: known["partialFilterExpression"] != nil
+                )
+            )
+        }
+        return indexes
+    }
+
+    /// Refuses a hint that names no index; which one serves is PostgreSQL's choice all the same.
+    ///
+    /// - Throws: ``ServiceError`` with server code 2.
+    func check(_ hint: IndexHint) async throws(ServiceError) {
+        if hint.isBuiltIn { return }
+        guard let layout = try await layout() else { return }
+        let names = try await declaredIndexes(layout).contains { index in
+            switch hint {
+            case .name(let name):
+                TextOrder.equal(index.name, name) || TextOrder.equal(index.standardName, name)
+            case .keys(let keys): BSONOrdering.equal(.document(keys), .document(index.keys))
+            }
+        }
+        if !names {
+            throw .mongo(
+                .badValue,
+                "error processing query: planner returned error :: caused by :: hint provided does not correspond to an existing index"
+            )
+        }
+    }
+}
