@@ -60,10 +60,11 @@ let package = Package(
         room("Schemas", ["MQL", "BSON", "Errors"]),
         room("Rules", ["Schemas", "MQL", "BSON", "Errors"]),
         room("QueryCompiler", ["Rules", "MQL", "SQL", "BSON", "Errors"]),
+        .target(name: "CCrypt", linkerSettings: [.linkedLibrary("crypt")]),
         room(
             "Accounts",
             [
-                "SQL", "BSON", "Errors", product("Crypto", "swift-crypto"),
+                "CCrypt", "SQL", "BSON", "Errors", product("Crypto", "swift-crypto"),
                 product("CryptoExtras", "swift-crypto"),
             ]
         ),

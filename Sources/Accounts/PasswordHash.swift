@@ -1,3 +1,4 @@
+import CCrypt
 import Crypto
 import CryptoExtras
 
@@ -5,7 +6,8 @@ import CryptoExtras
 ///
 /// Shape: `$scrypt$ln=17,r=8,p=1$<salt>$<key>` and `$pbkdf2-sha256$i=40000$<salt>$<key>`, base64
 /// without padding. The second form is what `tidegate.create_user` writes, since PL/pgSQL has no scrypt;
-/// ``needsRehash(cost:)`` tells the service to replace it at the next login.
+/// `$pbkdf2-sha512$…` and bcrypt (`$2b$10$…`) come with users of other servers.
+/// ``needsRehash(cost:)`` tells the service to replace them at the next login.
 ///
 /// Work is deliberate: a scrypt of the standard cost takes 128 MiB and some tenths of a second. Call
 /// these off the event loops. Source: OWASP Password Storage Cheat Sheet; RFC 7914; RFC 8018.
@@ -32,7 +34,9 @@ public struct PasswordHash: Sendable, Hashable {
 
     enum Algorithm: Sendable, Hashable {
         case scrypt(Cost)
-        case pbkdf2(iterations: Int)
+        case pbkdf2(iterations: Int, isLong: Bool)
+        /// The whole stored text, which is also what libcrypt takes as its setting.
+        case bcrypt(String)
     }
 
     let algorithm: Algorithm
@@ -57,6 +61,14 @@ public struct PasswordHash: Sendable, Hashable {
     /// Reads a stored text; nil when it is none, or asks for more work than an honest one would.
     public init?(text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        if parts.count == 4, parts[0].isEmpty, ["2a", "2b", "2y"].contains(parts[1]), text.utf8.count == 60,
+            let cost = Int(parts[2]), (4...14).contains(cost)
+        {
+            algorithm = .bcrypt(text)
+            salt = []
+            key = Array(text.utf8)
+            return
+        }
         guard parts.count == 5, parts[0].isEmpty, let salt = Base64.decode(parts[3]),
             let key = Base64.decode(parts[4]), (8...64).contains(salt.count), (16...64).contains(key.count),
             let parameters = Self.parameters(parts[2])
@@ -67,9 +79,9 @@ public struct PasswordHash: Sendable, Hashable {
                 (1...20).contains(logN), (1...32).contains(r), (1...16).contains(p)
             else { return nil }
             algorithm = .scrypt(Cost(logN: logN, r: r, p: p))
-        case "pbkdf2-sha256":
+        case "pbkdf2-sha256", "pbkdf2-sha512":
             guard let iterations = parameters["i"], (1...10_000_000).contains(iterations) else { return nil }
-            algorithm = .pbkdf2(iterations: iterations)
+            algorithm = .pbkdf2(iterations: iterations, isLong: parts[1] == "pbkdf2-sha512")
         default: return nil
         }
         self.salt = salt
@@ -78,11 +90,13 @@ public struct PasswordHash: Sendable, Hashable {
 
     /// The stored text.
     public var text: String {
-        let head =
-            switch algorithm {
-            case .scrypt(let cost): "$scrypt$ln=\(cost.logN),r=\(cost.r),p=\(cost.p)"
-            case .pbkdf2(let iterations): "$pbkdf2-sha256$i=\(iterations)"
-            }
+        let head: String
+        switch algorithm {
+        case .scrypt(let cost): head = "$scrypt$ln=\(cost.logN),r=\(cost.r),p=\(cost.p)"
+        case .pbkdf2(let iterations, let isLong):
+            head = "$pbkdf2-sha\(isLong ? 512 : 256)$i=\(iterations)"
+        case .bcrypt(let text): return text
+        }
         return "\(head)$\(Base64.encode(salt))$\(Base64.encode(key))"
     }
 
@@ -135,16 +149,27 @@ public struct PasswordHash: Sendable, Hashable {
                 blockSize: cost.r,
                 parallelism: cost.p
             )
-        case .pbkdf2(let iterations):
+        case .bcrypt(let setting): return bcrypt(password, setting)
+        case .pbkdf2(let iterations, let isLong):
             key = try? KDF.Insecure.PBKDF2.deriveKey(
                 from: bytes,
                 salt: salt,
-                using: .sha256,
+                using: isLong ? .sha512 : .sha256,
                 outputByteCount: count,
                 unsafeUncheckedRounds: iterations
             )
         }
         return key.map { key in key.withUnsafeBytes { Array($0) } }
+    }
+
+    /// libcrypt ends a password at its first NUL; such a one would be good with any ending.
+    private static func bcrypt(_ password: String, _ setting: String) -> [UInt8]? {
+        guard !password.utf8.contains(0) else { return nil }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let hash = buffer.baseAddress, ccrypt_hash(password, setting, hash, buffer.count) == 1
+            else { return nil }
+            return Array(String(cString: hash).utf8)
+        }
     }
 }
 

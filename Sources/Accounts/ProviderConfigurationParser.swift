@@ -28,7 +28,7 @@ public struct ProviderFault: Sendable, Hashable {
 /// Shape: `{ "name", "type", "disabled", "config", "secret_config", "metadata_fields", … }` becomes a
 /// ``ProviderConfiguration``. Faults are collected, not thrown. Source: `reference/app-config.md` §4.1.
 public struct ProviderConfigurationParser {
-    private var faults: [ProviderFault] = []
+    var faults: [ProviderFault] = []
 
     /// Reads one entry.
     ///
@@ -120,39 +120,7 @@ public struct ProviderConfigurationParser {
             }
             return .customFunction(name: function)
         case .google, .facebook, .apple:
-            let standard = OAuthSettings.standardOrigin(kind)
-            // Both are ours: the hosted service knew its providers' keys and told nobody.
-            let issuers = texts(config["issuer"]) ?? text(config, "issuer").map { [$0] } ?? standard.issuers
-            let keys = text(config, "jwkURI") ?? standard.keys
-            if !KeySetAddress.isAllowed(keys) {
-                faults.append(
-                    ProviderFault(
-                        .error,
-                        path: "\(name).config.jwkURI",
-                        "must be an https address (http only on loopback)"
-                    )
-                )
-            }
-            if !disabled, text(config, "clientId") == nil {
-                faults.append(
-                    ProviderFault(
-                        .warning,
-                        path: "\(name).config.clientId",
-                        "is missing; logins will be refused"
-                    )
-                )
-            }
-            return .oauth(
-                OAuthSettings(
-                    clientID: text(config, "clientId"),
-                    clientSecretName: text(secrets, "clientSecret"),
-                    openID: flag(config, "openId", at: "\(name).config"),
-                    redirectURIs: texts(entry["redirect_uris"]) ?? [],
-                    domainRestrictions: texts(entry["domain_restrictions"]) ?? [],
-                    issuers: issuers,
-                    keySetAddress: keys
-                )
-            )
+            return .oauth(oauth(kind, entry, config, secrets, disabled: disabled, at: name))
         }
     }
 
@@ -268,37 +236,6 @@ public struct ProviderConfigurationParser {
         return fields
     }
 
-    private mutating func warnIfUnserved(
-        _ kind: ProviderConfiguration.Kind,
-        _ settings: ProviderConfiguration.Settings,
-        at name: String
-    ) {
-        switch kind {
-        case .customFunction:
-            faults.append(ProviderFault(.warning, path: name, "this provider is not served yet"))
-        case .emailPassword:
-            guard case .emailPassword(let settings) = settings else { return }
-            warnIfUnserved(settings, at: name)
-        case .anonymous, .apiKey, .customToken, .google, .facebook, .apple: return
-        }
-    }
-
-    private mutating func warnIfUnserved(_ settings: EmailPasswordSettings, at name: String) {
-        let warning: (key: String, text: String)?
-        if settings.runConfirmationFunction, !settings.autoConfirm {
-            warning = ("runConfirmationFunction", "is not served yet; registration will be refused")
-        } else if settings.emailConfirmationURL == nil, !settings.autoConfirm {
-            warning = ("emailConfirmationUrl", "is missing; registration will be refused")
-        } else if settings.runResetFunction {
-            warning = ("runResetFunction", "is not served yet; resets will be refused")
-        } else {
-            warning = nil
-        }
-        if let warning {
-            faults.append(ProviderFault(.warning, path: "\(name).config.\(warning.key)", warning.text))
-        }
-    }
-
     private mutating func section(_ entry: BSONDocument, _ key: String, at path: String) -> BSONDocument {
         guard let value = entry[key], !value.isNull else { return BSONDocument() }
         guard let document = value.document else {
@@ -308,7 +245,7 @@ public struct ProviderConfigurationParser {
         return document
     }
 
-    private mutating func flag(_ entry: BSONDocument, _ key: String, at path: String) -> Bool {
+    mutating func flag(_ entry: BSONDocument, _ key: String, at path: String) -> Bool {
         guard let value = entry[key], !value.isNull else { return false }
         guard let flag = value.bool else {
             faults.append(ProviderFault(.error, path: "\(path).\(key)", "must be true or false"))
@@ -318,12 +255,12 @@ public struct ProviderConfigurationParser {
     }
 
     /// A text that is there and not empty.
-    private func text(_ entry: BSONDocument, _ key: String) -> String? {
+    func text(_ entry: BSONDocument, _ key: String) -> String? {
         guard let text = entry[key]?.string, !text.isEmpty else { return nil }
         return text
     }
 
-    private func texts(_ value: BSONValue?) -> [String]? {
+    func texts(_ value: BSONValue?) -> [String]? {
         guard let elements = value?.array else { return nil }
         let texts = elements.compactMap(\.string)
         return texts.count == elements.count ? texts : nil

@@ -19,10 +19,11 @@ static size_t read_message(char *buffer, size_t size, size_t count, void *contex
     return taken;
 }
 
-// What the server says last is the reason when it refuses.
+// The last refusal is the reason; what follows is the server's good-bye.
 static size_t keep_line(char *line, size_t size, size_t count, void *context) {
     size_t length = size * count;
     char *last = context;
+    if (length == 0 || (line[0] != '4' && line[0] != '5')) return length;
     size_t kept = length < 199 ? length : 199;
     while (kept > 0 && (line[kept - 1] == '\r' || line[kept - 1] == '\n')) kept--;
     memcpy(last, line, kept);

@@ -1,6 +1,7 @@
 import Accounts
 import BSON
 import Errors
+import SQL
 
 extension AccountService {
     /// Who a token speaks of that somebody else signed.
@@ -48,6 +49,91 @@ extension AccountService {
             id: decision.identityID,
             data: decision.data,
             goodUntil: goodUntil.overflow ? .max : goodUntil.partialValue
+        )
+    }
+
+    /// Logs the bearer of such a token in; the first login makes the user.
+    func acceptToken(
+        _ login: Credentials,
+        _ settings: AccountSettings,
+        mayCreate: Bool
+    ) async throws(ServiceError) -> Accepted {
+        let identity = try await foreignIdentity(login, settings)
+        let lookup = AccountStatements.user(
+            appID: settings.appID,
+            kind: login.kind,
+            identityID: identity.id
+        )
+        var rows = try await query(lookup)
+        var user = try AccountStatements.readUser(rows, appID: settings.appID)
+        if user == nil {
+            guard mayCreate else { throw AccountFailure.notAccepted("the token has no user yet") }
+            do {
+                return try await createUser(
+                    login.kind,
+                    identityID: identity.id,
+                    data: identity.data,
+                    settings,
+                    goodUntil: identity.goodUntil
+                )
+            } catch {
+                guard error.code == .accountNameInUse else { throw error }
+                // Another first login of the same identity came first.
+                rows = try await query(lookup)
+                user = try AccountStatements.readUser(rows, appID: settings.appID)
+            }
+        }
+        guard let user else { throw AccountFailure.notAccepted("the user is gone") }
+        guard !user.disabled else { throw AccountFailure.userDisabled }
+        return Accepted(
+            user: try await refreshed(user, login.kind, identity.id, identity.data),
+            identityID: identity.id,
+            goodUntil: identity.goodUntil
+        )
+    }
+
+    /// The user with what the provider says of the identity now.
+    func refreshed(
+        _ user: User,
+        _ kind: ProviderConfiguration.Kind,
+        _ identityID: String,
+        _ data: BSONDocument
+    ) async throws(ServiceError) -> User {
+        let profile = user.profile
+        guard
+            let index = profile.identities.firstIndex(where: {
+                $0.providerType == kind.rawValue && $0.id == identityID
+            }),
+            profile.identities[index].data != data
+        else { return user }
+        var identities = profile.identities
+        let old = identities[index]
+        identities[index] = UserProfile.Identity(
+            id: old.id,
+            providerType: old.providerType,
+            providerID: old.providerID,
+            data: data
+        )
+        let union = BSONDocument.union(identities.map(\.data))
+        _ = try await query(
+            AccountStatements.updateData(
+                appID: user.appID,
+                userID: profile.id,
+                kind: kind,
+                identityID: identityID,
+                identityData: data,
+                userData: union
+            )
+        )
+        forget(UserKey(appID: user.appID, userID: profile.id))
+        return user.with(
+            UserProfile(
+                id: profile.id,
+                kind: profile.kind,
+                data: union,
+                customData: nil,
+                identities: identities
+            )
         )
     }
 }

@@ -42,7 +42,7 @@ struct ImportDocumentsCommand: AsyncParsableCommand {
         let summary = try await connection.withDatabase(connections: 4) { pool in
             let registry = AppRegistry(database: pool)
             try await registry.load()
-            let snapshot = try choose(from: registry)
+            let snapshot = try registry.choose(app ?? (arguments.count == 2 ? arguments.first : nil))
             let namespace = Namespace(
                 dataSource: try dataSource(of: snapshot),
                 database: database,
@@ -88,19 +88,6 @@ struct ImportDocumentsCommand: AsyncParsableCommand {
             throw ServiceError(.invalidSetting, "\(path) cannot be read")
         }
         return file
-    }
-
-    private func choose(from registry: AppRegistry) throws -> AppSnapshot {
-        let apps = registry.apps
-        guard let wanted = app ?? (arguments.count == 2 ? arguments.first : nil) else {
-            if apps.count == 1, let only = apps.first { return only }
-            throw ServiceError(.invalidSetting, "there are \(apps.count) apps; name one with --app")
-        }
-        let match =
-            apps.first { $0.id == wanted } ?? apps.first { $0.clientAppID == wanted }
-            ?? apps.first { $0.definition.name == wanted }
-        guard let match else { throw ServiceError(.appNotFound, "there is no app '\(wanted)'") }
-        return match
     }
 
     private func dataSource(of app: AppSnapshot) throws -> String {

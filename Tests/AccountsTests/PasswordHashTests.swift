@@ -55,6 +55,42 @@ struct PasswordHashTests {
         "94398fe91b85307f185a879f884a2ae1e4ea297415e4e7a9d2fa22c6a327a41c"
         + "c04e0434d4f60077d4a111cdba6715b98e48ed08948a56c23a73b88126e3010d"
 
+    /// From crypt_blowfish's own tests, and one of SHA-512 that Python's hashlib made.
+    static let foreign = [
+        ("$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "U*U"),
+        ("$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK", "U*U*"),
+        (
+            "$pbkdf2-sha512$i=1000$c2FsdHNhbHQxMjM0NTY3OA$ASLHOzwSyZ7TK34BeZz0PUCWcqOW0SsjhwL7B0Ktlk7DZ73xx+dOwGz8ZImNA43343ecOfmyNDIiiNs7BG71ow",
+            "correct horse"
+        ),
+    ]
+
+    @Test("it verifies what other servers stored, and wants better", arguments: foreign)
+    func verifiesForeign(text: String, password: String) throws {
+        let hash = try #require(PasswordHash(text: text))
+        #expect(hash.verify(password))
+        #expect(!hash.verify(password + "x"))
+        // libcrypt ends a password at a NUL; HMAC pads with it, so that the others cannot tell.
+        #expect(!hash.verify(password + "\u{0}x"))
+        #expect(!hash.verify("\u{0}" + password))
+        #expect(!hash.verify(""))
+        #expect(hash.needsRehash(cost: .standard))
+        #expect(hash.text == text)
+    }
+
+    @Test(
+        "it reads no bcrypt of a cost that nobody would pay, nor other kinds",
+        arguments: [
+            "$2b$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "$2b$05$short",
+            "$2x$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "$none$", "$6$salt$hash",
+            "$1$a$b",
+            "$argon2id$v=19$m=1$x$y",
+        ]
+    )
+    func refusesForeign(text: String) {
+        #expect(PasswordHash(text: text) == nil)
+    }
+
     @Test("it verifies published vectors", arguments: vectors)
     func verifies(_ vector: Vector) throws {
         let hash = try #require(PasswordHash(text: vector.text))

@@ -47,6 +47,7 @@ enum AccountServer {
             server.database,
             script: """
                 select tidegate.set_secret('mails-abcde', 'jwt_key', '7A4VvateM9s86tbkfisoLoChjGBjuJnZ');
+                select tidegate.create_collection('todo', 'People');
                 select tidegate.create_app('automatic', 'automatic-abcde');
                 select tidegate.set_function('automatic', 'resetIt', 'exports = () => ({status: "fail"})');
                 select tidegate.set_provider('automatic', 'local-userpass', '{"config": {"autoConfirm": true,
@@ -145,4 +146,29 @@ extension APICaller {
         guard confirmation.status == 200 else { throw UnexpectedAnswer(answer: confirmation) }
         return try await logIn(email: email, password: "correct horse")
     }
+}
+
+/// An error as the client API tells it.
+func expect(
+    _ answer: APICaller.Answer,
+    _ status: Int,
+    _ code: String?,
+    _ text: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(answer.status == status, "\(answer.text)", sourceLocation: sourceLocation)
+    #expect(answer.errorCode == code, "\(answer.text)", sourceLocation: sourceLocation)
+    #expect(answer.error == text, sourceLocation: sourceLocation)
+    #expect(answer.header("Content-Type") == "application/json", sourceLocation: sourceLocation)
+}
+
+/// A success without body and content type.
+func expectNothing(
+    _ answer: APICaller.Answer,
+    _ status: Int,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(answer.status == status, "\(answer.text)", sourceLocation: sourceLocation)
+    #expect(answer.text == "", sourceLocation: sourceLocation)
+    #expect(answer.header("Content-Type") == nil, sourceLocation: sourceLocation)
 }
