@@ -31,7 +31,9 @@ static const unsigned char mapped_tables_0009[] = {
 static const unsigned char accounts_0010[] = {
 #embed "../../migrations/0010_accounts.sql"
 };
-
+static const unsigned char partial_indexes_0012[] = {
+#embed "../../migrations/0012_partial_indexes.sql"
+};
 static const unsigned char typed_reads_0013[] = {
 #embed "../../migrations/0013_typed_reads.sql"
 };
@@ -46,6 +48,7 @@ static const struct cmigration cmigrations[] = {
     {"0008_indexes", indexes_0008, sizeof indexes_0008},
     {"0009_mapped_tables", mapped_tables_0009, sizeof mapped_tables_0009},
     {"0010_accounts", accounts_0010, sizeof accounts_0010},
+    {"0012_partial_indexes", partial_indexes_0012, sizeof partial_indexes_0012},
     {"0013_typed_reads", typed_reads_0013, sizeof typed_reads_0013},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];

@@ -187,8 +187,8 @@ struct IndexTests {
                 "options.partialFilterExpression.$or is not"
             ),
             (
-                #"{"a":1}"#, #"{"partialFilterExpression":{"b":{"$in":[1]}}}"#,
-                "options.partialFilterExpression.b.$in is not"
+                #"{"a":1}"#, #"{"partialFilterExpression":{"b":{"$in":[]}}}"#,
+                "options.partialFilterExpression.b.$in must be a list"
             ),
             (
                 #"{"a":1}"#, #"{"partialFilterExpression":{"b":{"$exists":false}}}"#,
