@@ -60,6 +60,14 @@ public struct AccountSettings: Sendable {
         self.fetchCustomUserData = fetchCustomUserData
     }
 
+    /// Whether users who register are sent a mail.
+    public var confirmsByMail: Bool {
+        guard case .emailPassword(let rules)? = enabledProvider(.emailPassword)?.settings else {
+            return false
+        }
+        return !rules.autoConfirm && !rules.runConfirmationFunction && rules.emailConfirmationURL != nil
+    }
+
     /// The configuration of a provider that is there and not disabled.
     public func enabledProvider(_ kind: ProviderConfiguration.Kind) -> ProviderConfiguration? {
         guard let provider = providers[kind.rawValue], !provider.disabled else { return nil }

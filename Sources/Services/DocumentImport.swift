@@ -57,6 +57,34 @@ public struct DocumentImport: Sendable {
         self.data = data
     }
 
+    /// A collection, for documents that go in within a transaction of somebody else's.
+    struct Place: Sendable {
+        let call: DataCall
+        let layout: CollectionLayout
+
+        /// Inserts one document; it gets an `_id` when it has none.
+        func insert(_ document: BSONDocument, _ transaction: Transaction) async throws(ServiceError) {
+            let prepared = call.prepared(document)
+            let key = try TypedKey.text(prepared.id)
+            let row = try await call.row(prepared.document, key: key, layout)
+            _ = try await transaction.run(call.compiler(layout).insert([row]), plan: .custom)
+        }
+    }
+
+    /// The collection is made when it is not there.
+    func place(in namespace: Namespace) async throws(ServiceError) -> Place {
+        let call = DataCall(
+            service: data,
+            namespace: namespace,
+            prepared: .system,
+            deadline: .now + .seconds(86_400),
+            now: data.now(),
+            trace: nil,
+            authorize: DataCall.nowhereElse
+        )
+        return Place(call: call, layout: try await call.ensureLayout())
+    }
+
     /// Imports everything that `read` gives.
     ///
     /// - Parameters:
@@ -71,16 +99,8 @@ public struct DocumentImport: Sendable {
         options: Options = Options(),
         read: @Sendable () throws -> [UInt8]?
     ) async throws(ServiceError) -> Summary {
-        let call = DataCall(
-            service: data,
-            namespace: namespace,
-            prepared: .system,
-            deadline: .now + .seconds(86_400),
-            now: data.now(),
-            trace: nil,
-            authorize: DataCall.nowhereElse
-        )
-        let layout = try await call.ensureLayout()
+        let place = try await place(in: namespace)
+        let (call, layout) = (place.call, place.layout)
         do {
             if options.keepsGoing {
                 var run = DocumentImportRun(call: call, layout: layout, options: options)

@@ -3,7 +3,6 @@ import BSON
 public import Errors
 import MQL
 public import Postgres
-import QueryCompiler
 import SQL
 
 /// Users of another server, with their ids, from a file.
@@ -98,37 +97,20 @@ public struct UserImport: Sendable {
     }
 
     /// Where custom user data goes, in an app that keeps such documents.
-    private struct CustomDataPlace: Sendable {
-        let call: DataCall
-        let layout: CollectionLayout
-        let field: String
-    }
-
-    private func customDataPlace() async throws(ServiceError) -> CustomDataPlace? {
+    private func customDataPlace() async throws(ServiceError) -> DocumentImport.Place? {
         guard let configuration = app.accounts.customUserData else { return nil }
-        let call = DataCall(
-            service: data,
-            namespace: Namespace(
+        return try await DocumentImport(database: database, data: data).place(
+            in: Namespace(
                 dataSource: configuration.serviceName ?? "",
                 database: configuration.databaseName,
                 collection: configuration.collectionName
-            ),
-            prepared: .system,
-            deadline: .now + .seconds(86_400),
-            now: data.now(),
-            trace: nil,
-            authorize: DataCall.nowhereElse
-        )
-        return CustomDataPlace(
-            call: call,
-            layout: try await call.ensureLayout(),
-            field: configuration.userIDField
+            )
         )
     }
 
     private func take(
         _ piece: DocumentSplitter.Piece,
-        _ place: CustomDataPlace?,
+        _ place: DocumentImport.Place?,
         _ transaction: Transaction
     ) async throws {
         guard case .document(let text, let line) = piece else {
@@ -168,17 +150,14 @@ public struct UserImport: Sendable {
     private func store(
         _ document: BSONDocument,
         of userID: String,
-        _ place: CustomDataPlace,
+        _ place: DocumentImport.Place,
         _ transaction: Transaction
     ) async throws(ServiceError) {
         guard let configuration = app.accounts.customUserData,
             try await data.customUserData(of: userID, appID: app.id, configuration) == nil
         else { return }
         var document = document
-        document[place.field] = .string(userID)
-        let prepared = place.call.prepared(document)
-        let key = try TypedKey.text(prepared.id)
-        let row = try await place.call.row(prepared.document, key: key, place.layout)
-        _ = try await transaction.run(place.call.compiler(place.layout).insert([row]), plan: .custom)
+        document[configuration.userIDField] = .string(userID)
+        try await place.insert(document, transaction)
     }
 }

@@ -53,7 +53,10 @@ extension Setting {
             [
                 logLevel, bodyTimeout, requestTimeout, insertStatus, publicURL, trustedProxies, serverTiming,
             ].map(\.name) + LimitSetting.all.map(\.setting.name)
-        ).subtracting(["max-header-bytes", "max-header-fields"])
+        ).subtracting([
+            "max-header-bytes", "max-header-fields", "mails-per-hour-per-account",
+            "mails-per-hour-per-address",
+        ])
 }
 
 /// Reads certificates and settings again on SIGHUP, for as long as the server runs.

@@ -1,8 +1,10 @@
+import Accounts
 import ArgumentParser
 import Errors
 import Glibc
 import Logging
 import Observability
+import Services
 
 /// `tidegate serve`: run the doors on an existing PostgreSQL until told to stop.
 struct ServeCommand: AsyncParsableCommand {
@@ -35,6 +37,9 @@ struct ServeCommand: AsyncParsableCommand {
             databaseURL: databaseURL,
             logger: logger
         )
+        if composition.mail == nil, composition.apps.apps.contains(where: \.accounts.confirmsByMail) {
+            logger.warning("mails to users wait in tidegate.outbox: smtp-host is not set")
+        }
         let process = ServerProcess(
             composition: composition,
             settings: settings,

@@ -16,6 +16,14 @@ struct BadRegistrationTests {
             let answer = try await api.userpass("register", body)
             expect(answer, 400, "BadRequest", "password must be between 6 and 128 characters")
         }
+        let huge = String(repeating: "x", count: 1_000_000)
+        let reset = try await api.userpass("reset", #"{"token":"x","tokenId":"y","password":"\#(huge)"}"#)
+        expect(reset, 400, "BadRequest", "password must be between 6 and 128 characters")
+        let login = try await api.userpass(
+            "login",
+            #"{"username":"bad-input@example.com","password":"\#(huge)"}"#
+        )
+        expect(login, 401, "InvalidPassword", "unauthorized")
         let larger = String(repeating: "x", count: 1_100_000)
         let tooLarge = try await api.userpass(
             "register",

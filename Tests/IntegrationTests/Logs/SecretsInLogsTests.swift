@@ -171,6 +171,27 @@ struct SecretsInLogsTests {
                 headers: json,
                 body: #"{"email":"a@example.com","password":["\#(secret("list of passwords"))"]}"#
             ),
+            Sent(
+                path: "\(providers)/local-userpass/confirm",
+                headers: json,
+                body: #"{"token":"\#(secret("mail token"))","tokenId":"\#(secret("mail token id"))"}"#
+            ),
+            Sent(
+                path: "\(providers)/local-userpass/reset",
+                headers: json,
+                body:
+                    #"{"token":"\#(secret("reset token"))","tokenId":"x","password":"\#(secret("next password"))"}"#
+            ),
+            Sent(
+                path: "\(providers)/local-userpass/reset/send",
+                headers: json,
+                body: #"{"email":"\#(secret("forgotten email"))"}"#
+            ),
+            Sent(
+                path: "\(providers)/local-userpass/login?link=true",
+                headers: json,
+                body: #"{"username":"\#(secret("linked name"))","password":"\#(secret("linked password"))"}"#
+            ),
             Sent(path: "\(providers)/api-key/login", headers: json, body: #"{"key":"\#(secret("key"))"}"#),
             Sent(
                 path: "\(providers)/custom-token/login",
