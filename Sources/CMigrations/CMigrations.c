@@ -28,6 +28,9 @@ static const unsigned char indexes_0008[] = {
 static const unsigned char mapped_tables_0009[] = {
 #embed "../../migrations/0009_mapped_tables.sql"
 };
+static const unsigned char watch_0011[] = {
+#embed "../../migrations/0011_watch.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -38,6 +41,7 @@ static const struct cmigration cmigrations[] = {
     {"0007_hidden_fields", hidden_fields_0007, sizeof hidden_fields_0007},
     {"0008_indexes", indexes_0008, sizeof indexes_0008},
     {"0009_mapped_tables", mapped_tables_0009, sizeof mapped_tables_0009},
+    {"0011_watch", watch_0011, sizeof watch_0011},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

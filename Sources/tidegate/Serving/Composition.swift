@@ -17,6 +17,7 @@ struct Composition: Sendable {
     let apps: AppRegistry
     let accounts: AccountService
     let data: DataService
+    let watches: WatchService
     let gateway: HTTPGateway
     let keySets: KeySetFetcher
     let catalog: CollectionCatalog
@@ -67,13 +68,6 @@ struct Composition: Sendable {
             await database.close()
             throw error
         }
-        telemetry.registry.collect {
-            database.metrics + [
-                MetricFamily("tidegate_apps", .gauge, Double(apps.apps.count)),
-                MetricFamily("tidegate_log_waiting_rows", .gauge, Double(requestLog.waiting)),
-                MetricFamily("tidegate_log_lag_seconds", .gauge, requestLog.lag() / .seconds(1)),
-            ]
-        }
         let ids = ObjectIDGenerator.random()
         let catalog = CollectionCatalog(database: database)
         let data = DataService(
@@ -83,6 +77,21 @@ struct Composition: Sendable {
             limits: settings.data,
             now: Self.milliseconds
         )
+        let watches = WatchService(
+            database: database,
+            apps: apps,
+            data: data,
+            limits: settings.watches,
+            observer: observer,
+            now: Self.milliseconds
+        )
+        telemetry.registry.collect {
+            database.metrics + watches.metrics + [
+                MetricFamily("tidegate_apps", .gauge, Double(apps.apps.count)),
+                MetricFamily("tidegate_log_waiting_rows", .gauge, Double(requestLog.waiting)),
+                MetricFamily("tidegate_log_lag_seconds", .gauge, requestLog.lag() / .seconds(1)),
+            ]
+        }
         let keySets = KeySetFetcher()
         let accounts = AccountService(
             database: database,
@@ -98,6 +107,7 @@ struct Composition: Sendable {
             apps: apps,
             accounts: accounts,
             data: data,
+            watches: watches,
             settings: settings.gateway,
             observer: observer,
             requestIDs: ids,
@@ -108,6 +118,7 @@ struct Composition: Sendable {
             apps: apps,
             accounts: accounts,
             data: data,
+            watches: watches,
             gateway: gateway,
             keySets: keySets,
             catalog: catalog,
@@ -139,7 +150,8 @@ struct Composition: Sendable {
             Follower { await apps.run() }, Follower { await accounts.run() },
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
             Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
-            Follower { await indexes.build() }, Follower { await indexes.expire() },
+            Follower { await watches.run() }, Follower { await indexes.build() },
+            Follower { await indexes.expire() },
         ]
     }
 
