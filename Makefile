@@ -8,7 +8,7 @@ TEST_PACKAGES := chromium
 CONFIG ?= debug
 CHECK := --explicit-target-dependency-import-check error
 
-.PHONY: run build test chaos fuzz format lint bench packages clean instructions bench-growth bench-bulk
+.PHONY: run build test test-realm-web chaos fuzz format lint bench packages clean instructions bench-growth bench-bulk
 
 run: packages
 	swift build -c $(CONFIG) --product tidegate
@@ -31,6 +31,11 @@ else
 	$(RUN_TESTS) --filter '$(COMPUTING)'
 	$(RUN_TESTS) --skip '$(COMPUTING)' --experimental-maximum-parallelization-width $(WIDTH)
 endif
+
+# The integration tests of realm-web; Tests/RealmWeb/README.md says what REALM_WEB_BUILT is.
+test-realm-web: PACKAGES += nodejs mocha chai
+test-realm-web: build
+	TIDEGATE="$$(swift build -c release --show-bin-path)/tidegate" Tests/RealmWeb/run.sh
 
 # Real gateways and a real PostgreSQL under load, broken at random; SEED=n plays the same faults again.
 ROUNDS ?= 5

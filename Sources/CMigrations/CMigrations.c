@@ -31,6 +31,9 @@ static const unsigned char mapped_tables_0009[] = {
 static const unsigned char accounts_0010[] = {
 #embed "../../migrations/0010_accounts.sql"
 };
+static const unsigned char watch_0011[] = {
+#embed "../../migrations/0011_watch.sql"
+};
 static const unsigned char partial_indexes_0012[] = {
 #embed "../../migrations/0012_partial_indexes.sql"
 };
@@ -48,6 +51,7 @@ static const struct cmigration cmigrations[] = {
     {"0008_indexes", indexes_0008, sizeof indexes_0008},
     {"0009_mapped_tables", mapped_tables_0009, sizeof mapped_tables_0009},
     {"0010_accounts", accounts_0010, sizeof accounts_0010},
+    {"0011_watch", watch_0011, sizeof watch_0011},
     {"0012_partial_indexes", partial_indexes_0012, sizeof partial_indexes_0012},
     {"0013_typed_reads", typed_reads_0013, sizeof typed_reads_0013},
 };

@@ -8,6 +8,7 @@ public struct HTTPGateway: Sendable {
     let apps: AppRegistry
     let accounts: AccountService
     let data: DataService
+    let watches: WatchService
     var settings: GatewaySettings
     let observer: Observer
     let requestIDs: ObjectIDGenerator
@@ -20,6 +21,7 @@ public struct HTTPGateway: Sendable {
     ///   - apps: The apps, by client app id.
     ///   - accounts: Answers logins and tokens.
     ///   - data: Answers the Data API.
+    ///   - watches: Answers those who watch collections.
     ///   - settings: Limits, times, and what is known of proxies.
     ///   - observer: Learns of every request.
     ///   - requestIDs: Names the requests.
@@ -28,6 +30,7 @@ public struct HTTPGateway: Sendable {
         apps: AppRegistry,
         accounts: AccountService,
         data: DataService,
+        watches: WatchService,
         settings: GatewaySettings,
         observer: Observer,
         requestIDs: ObjectIDGenerator,
@@ -36,6 +39,7 @@ public struct HTTPGateway: Sendable {
         self.apps = apps
         self.accounts = accounts
         self.data = data
+        self.watches = watches
         self.settings = settings
         self.observer = observer
         self.requestIDs = requestIDs
@@ -82,6 +86,8 @@ public struct HTTPGateway: Sendable {
         FunctionRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(
             to: router
         )
+        WatchRoutes(apps: apps, accounts: accounts, watches: watches, settings: settings, gate: gate)
+            .add(to: router)
         DocumentRoutes().add(to: router)
         HealthRoutes(isReady: isReady).add(to: router)
         return router

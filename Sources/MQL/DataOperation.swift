@@ -37,13 +37,15 @@ public enum DataAction: Sendable {
     /// `findOneAndUpdate`, `findOneAndReplace`, `findOneAndDelete`.
     case findAndModify(FindAndModifyArguments)
     case bulkWrite(BulkWriteArguments)
+    /// Changes as they happen: a stream, which nothing answers at once.
+    case watch(WatchArguments)
     /// How a `find` or `aggregate` would be done; for the system.
     case explain(ExplainArguments)
 
     /// Whether it may change documents.
     public var mayWrite: Bool {
         switch self {
-        case .find, .findOne, .count, .estimatedCount, .distinct, .explain: false
+        case .find, .findOne, .count, .estimatedCount, .distinct, .watch, .explain: false
         case .aggregate(let pipeline): pipeline.output != nil
         case .insertOne, .insertMany, .updateOne, .updateMany, .deleteOne, .deleteMany, .findAndModify,
             .bulkWrite:

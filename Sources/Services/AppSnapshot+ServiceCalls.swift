@@ -24,6 +24,9 @@ extension AppSnapshot {
         limits: ParseLimits
     ) throws(ServiceError) -> DataOperation {
         try requireService(service)
+        if name == "watch" {
+            throw ServiceError(.invalidParameter, "a watch is a stream, which is asked for by GET")
+        }
         guard OperationParser.serviceActions.contains(name) else {
             throw ServiceError(.serviceCommandNotFound, "service command not found: '\(name)'")
         }
@@ -31,6 +34,26 @@ extension AppSnapshot {
             serviceAction: name,
             service: service,
             argument: try serviceArgument(arguments, of: service),
+            limits: limits
+        )
+    }
+
+    /// The watch that a call of the MongoDB service asks for.
+    ///
+    /// - Throws: ``ServiceError`` as ``serviceOperation(_:service:arguments:limits:)``.
+    public func watchOperation(
+        _ name: String,
+        service: String,
+        arguments: [BSONValue],
+        limits: ParseLimits
+    ) throws(ServiceError) -> DataOperation {
+        try requireService(service)
+        guard name == "watch" else {
+            throw ServiceError(.invalidParameter, "only 'watch' is asked for by GET")
+        }
+        return try OperationParser.parseWatch(
+            try serviceArgument(arguments, of: service),
+            service: service,
             limits: limits
         )
     }

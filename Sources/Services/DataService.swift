@@ -88,6 +88,16 @@ public final class DataService: Sendable {
         ) { [authorizer] (other) throws(ServiceError) in try authorizer.authorize(other, context) }
     }
 
+    /// What a caller may see of the changes of a collection.
+    ///
+    /// - Throws: As ``perform(_:_:)``.
+    func plan(
+        watching operation: DataOperation,
+        _ context: CallContext
+    ) throws(ServiceError) -> PreparedPlan {
+        try authorizer.authorize(operation, context)
+    }
+
     /// As ``perform(_:_:)`` for a caller whose permissions are known already; the sync bridge keeps a plan per session.
     func perform(
         _ operation: DataOperation,

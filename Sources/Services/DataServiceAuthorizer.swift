@@ -85,6 +85,9 @@ struct DataAuthorizer: Sendable {
                     throw error.placed(at: "operations[\(index)]")
                 }
             }
+        case .watch(let arguments):
+            try RestrictedOperators.check(filter: arguments.filter)
+            if let pipeline = arguments.pipeline { try RestrictedOperators.check(pipeline: pipeline) }
         case .explain:
             // A plan tells of indexes and of numbers of documents.
             throw ServiceError(

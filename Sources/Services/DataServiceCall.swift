@@ -64,6 +64,7 @@ struct DataCall: Sendable {
         case .estimatedCount: .counted(try await estimatedCount())
         case .distinct(let arguments): .values(try await distinct(arguments))
         case .findAndModify(let arguments): .document(try await findAndModify(arguments))
+        case .watch: throw ServiceError(.invalidParameter, "a watch is a stream, which is asked for by GET")
         case .explain(let arguments): .document(ResultDocuments([try await explain(arguments)]))
         case .bulkWrite(let arguments):
             .bulkWritten(

@@ -79,7 +79,8 @@ extension DataCall {
                 key: found.key,
                 document: found.stored,
                 shape: found.shape,
-                for: row
+                for: row,
+                isReplacement: update.isReplacement
             )
             return try await run(swap, isPoint: true).affectedRows > 0 ? .changed(shown) : .lost
         }

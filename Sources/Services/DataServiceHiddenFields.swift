@@ -29,8 +29,7 @@ extension DataCall {
 
     /// What the caller sees of a document: by the roles, then by the rule filters' projection.
     func seen(_ document: BSONDocument, _ context: EvaluationContext) throws(ServiceError) -> BSONDocument? {
-        guard let visible = plan.visible(document) else { return nil }
-        return try plan.queryProjection?.apply(visible, filter: nil, context.simplyCollated) ?? visible
+        try plan.seen(document, context)
     }
 
     /// `find` whose filter or order may look at something hidden.
@@ -96,5 +95,13 @@ extension DataCall {
         case .success(let document): return document
         case .failure(let denied): throw error(denied.denial)
         }
+    }
+}
+
+extension AccessPlan {
+    /// What the caller sees of a document: by the roles, then by the rule filters' projection.
+    func seen(_ document: BSONDocument, _ context: EvaluationContext) throws(ServiceError) -> BSONDocument? {
+        guard let visible = visible(document) else { return nil }
+        return try queryProjection?.apply(visible, filter: nil, context.simplyCollated) ?? visible
     }
 }

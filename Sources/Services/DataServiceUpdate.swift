@@ -100,7 +100,8 @@ extension DataCall {
                 key: found.key,
                 document: found.stored,
                 shape: found.shape,
-                for: row
+                for: row,
+                isReplacement: arguments.update.isReplacement
             )
             if try await run(swap, isPoint: true).affectedRows > 0 {
                 return UpdateResult(matched: 1, modified: 1)
@@ -144,6 +145,9 @@ extension DataCall {
                 var result = UpdateResult(matched: 0, modified: 0)
                 var last: String?
                 unknown = []
+                if arguments.update.isReplacement {
+                    _ = try await transaction.run(QueryCompiler.markReplacements(true), plan: .automatic)
+                }
                 while true {
                     let page = try await candidates(match, layout, after: last, in: transaction)
                     var rows: [NewRow] = []
@@ -167,9 +171,13 @@ extension DataCall {
                     }
                     if !unknown.isEmpty { throw ShapeSuccession.interruption }
                     if !rows.isEmpty { _ = try await transaction.run(compiler.replace(rows)) }
-                    guard let next = page.next else { return result }
+                    guard let next = page.next else { break }
                     last = next
                 }
+                if arguments.update.isReplacement {
+                    _ = try await transaction.run(QueryCompiler.markReplacements(false), plan: .automatic)
+                }
+                return result
             }
             return (result, [])
         } catch  where !unknown.isEmpty {

@@ -30,7 +30,15 @@ final class ShapeRegistry: Sendable {
         collection: Int32,
         deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> [Int32: DocumentShape] {
-        let wanted = StoredRow.shapes(rows)
+        try await shapes(StoredRow.shapes(rows), collection: collection, deadline: deadline)
+    }
+
+    /// Shapes by their numbers; as ``shapes(of:collection:deadline:)``.
+    func shapes(
+        _ wanted: Set<Int32>,
+        collection: Int32,
+        deadline: ContinuousClock.Instant
+    ) async throws(ServiceError) -> [Int32: DocumentShape] {
         if wanted.isEmpty { return [:] }
         var found = known(wanted, collection)
         let missing = wanted.subtracting(found.keys)

@@ -64,6 +64,7 @@ struct ContractTests {
             apps: apps,
             accounts: accounts,
             data: data,
+            watches: WatchService(database: database, apps: apps, data: data, now: { 0 }),
             settings: GatewaySettings(),
             observer: Observer { _ in },
             requestIDs: ids,

@@ -59,6 +59,7 @@ struct GatewayInProcess {
                 now: { Int64(Date().timeIntervalSince1970 * 1000) }
             ),
             data: data,
+            watches: WatchService(database: database, apps: apps, data: data, now: { 1_700_000_000_123 }),
             settings: GatewaySettings(),
             observer: Observer { _ in },
             requestIDs: ids,

@@ -66,7 +66,7 @@ struct QuerySubject: FuzzSubject {
                 case .count(let arguments): _ = try arguments.filter.matches(document, context)
                 case .distinct(let arguments): _ = arguments.key.distinctValues(in: document)
                 case .findAndModify(let arguments): _ = try arguments.filter.matches(document, context)
-                case .estimatedCount, .bulkWrite, .explain: break
+                case .estimatedCount, .bulkWrite, .watch, .explain: break
                 }
             }
         }
@@ -101,7 +101,7 @@ struct QuerySubject: FuzzSubject {
             _ = compiler.distinct(arguments, most: 5)
         case .findAndModify(let arguments):
             _ = compiler.lockedCandidate(arguments.filter, sort: arguments.sort)
-        case .insertOne, .insertMany, .bulkWrite, .explain: break
+        case .insertOne, .insertMany, .bulkWrite, .watch, .explain: break
         }
     }
 }

@@ -28,6 +28,18 @@ public enum TestApp {
         rules("Open"): role(
             #""document_filters": {"read": true, "write": true}, "read": true, "write": true"#
         ),
+        rules("Late"): role(
+            #""document_filters": {"read": true, "write": true}, "read": true, "write": true"#
+        ),
+        rules("Late2"): role(
+            #""document_filters": {"read": true, "write": true}, "read": true, "write": true"#
+        ),
+        rules("Late3"): role(
+            #""document_filters": {"read": true, "write": true}, "read": true, "write": true"#
+        ),
+        rules("Turning"): role(
+            #""document_filters": {"read": true, "write": true}, "read": true, "write": true"#
+        ),
         rules("Feed"): role(
             #""document_filters": {"read": true, "write": {"ownerId": "%%user.id"}}, "read": true, "write": true"#
         ),

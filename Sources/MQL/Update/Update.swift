@@ -10,6 +10,11 @@ public enum Update: Sendable {
     case replacement(BSONDocument)
     /// `[{$set: …}, …]`
     case pipeline(Pipeline)
+
+    /// Whether it puts another document in the place of the one that is there.
+    public var isReplacement: Bool {
+        if case .replacement = self { true } else { false }
+    }
 }
 
 /// One operator on one path.

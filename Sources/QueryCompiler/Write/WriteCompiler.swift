@@ -166,11 +166,21 @@ extension QueryCompiler {
 
     /// Replaces a document that is still as it was read.
     ///
-    /// The answer is the number of rows changed: none when another writer came first.
-    public func swap(key: String, document: [UInt8], shape: Int32, for row: NewRow) -> SQLFragment {
-        let isSame: SQLFragment = """
+    /// The answer is the number of rows changed: none when another writer came first. The change log, if there is
+    /// one, tells a replacement of the whole document from an update of its fields.
+    public func swap(
+        key: String,
+        document: [UInt8],
+        shape: Int32,
+        for row: NewRow,
+        isReplacement: Bool = false
+    ) -> SQLFragment {
+        var isSame: SQLFragment = """
             _id = \(bind: .text(key)) AND doc = \(bind: .jsonb(document)) AND shape = \(bind: .int4(shape))
             """
+        if isReplacement, !layout.isMapped {
+            isSame += " AND set_config('tidegate.replaced', \(bind: .text(key)), true) IS NOT NULL"
+        }
         let changes: SQLFragment = """
             UPDATE \(layout.table) SET doc = \(bind: .jsonb(row.document)), shape = \(bind: .int4(row.shape))
             """
@@ -190,6 +200,11 @@ extension QueryCompiler {
         \(bind: .textArray(rows.map(\.key))), \(bind: .jsonbArray(rows.map(\.document))), \
         \(bind: .int4Array(rows.map(\.shape)))) AS n (key, doc, shape) WHERE w._id = n.key
         """
+    }
+
+    /// Has the change log take the updates that follow in this transaction for replacements, or no longer.
+    public static func markReplacements(_ isReplacing: Bool) -> SQLFragment {
+        "SELECT set_config('tidegate.replaced', \(bind: .text(isReplacing ? "*" : "")), true)"
     }
 
     /// Deletes documents by key, as far as they are there.

@@ -18,6 +18,7 @@ struct Composition: Sendable {
     let apps: AppRegistry
     let accounts: AccountService
     let data: DataService
+    let watches: WatchService
     let gateway: HTTPGateway
     let keySets: KeySetFetcher
     let catalog: CollectionCatalog
@@ -70,13 +71,6 @@ struct Composition: Sendable {
             await database.close()
             throw error
         }
-        telemetry.registry.collect {
-            database.metrics + [
-                MetricFamily("tidegate_apps", .gauge, Double(apps.apps.count)),
-                MetricFamily("tidegate_log_waiting_rows", .gauge, Double(requestLog.waiting)),
-                MetricFamily("tidegate_log_lag_seconds", .gauge, requestLog.lag() / .seconds(1)),
-            ]
-        }
         let ids = ObjectIDGenerator.random()
         let catalog = CollectionCatalog(database: database)
         let data = DataService(
@@ -86,6 +80,21 @@ struct Composition: Sendable {
             limits: settings.data,
             now: Self.milliseconds
         )
+        let watches = WatchService(
+            database: database,
+            apps: apps,
+            data: data,
+            limits: settings.watches,
+            observer: observer,
+            now: Self.milliseconds
+        )
+        telemetry.registry.collect {
+            database.metrics + watches.metrics + [
+                MetricFamily("tidegate_apps", .gauge, Double(apps.apps.count)),
+                MetricFamily("tidegate_log_waiting_rows", .gauge, Double(requestLog.waiting)),
+                MetricFamily("tidegate_log_lag_seconds", .gauge, requestLog.lag() / .seconds(1)),
+            ]
+        }
         let keySets = KeySetFetcher()
         let accounts = AccountService(
             database: database,
@@ -101,6 +110,7 @@ struct Composition: Sendable {
             apps: apps,
             accounts: accounts,
             data: data,
+            watches: watches,
             settings: settings.gateway,
             observer: observer,
             requestIDs: ids,
@@ -111,6 +121,7 @@ struct Composition: Sendable {
             apps: apps,
             accounts: accounts,
             data: data,
+            watches: watches,
             gateway: gateway,
             keySets: keySets,
             catalog: catalog,
@@ -165,7 +176,8 @@ struct Composition: Sendable {
             Follower { await apps.run() }, Follower { await accounts.run() },
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
             Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
-            Follower { await indexes.build() }, Follower { await indexes.expire() },
+            Follower { await watches.run() }, Follower { await indexes.build() },
+            Follower { await indexes.expire() },
         ] + (mail.map { mail in [Follower { await mail.run() }] } ?? [])
     }
 

@@ -2,6 +2,7 @@ import Glibc
 import HTTPGateway
 import Logging
 import ServiceLifecycle
+import Services
 import UnixSignals
 
 /// The first thing to happen when the server is told to stop: it says so, and goes on serving for a while.
@@ -23,6 +24,17 @@ struct Draining: Service {
             metadata: ["drain_delay": .stringConvertible(delay)]
         )
         try await Task.sleep(for: delay)
+    }
+}
+
+/// Ends the streams of those who watch, which would never end by themselves, before the doors wait for the last
+/// requests.
+struct EndOfWatches: Service {
+    let watches: WatchService
+
+    func run() async throws {
+        try await gracefulShutdown()
+        watches.close()
     }
 }
 

@@ -100,6 +100,7 @@ struct ServerProcess: Sendable {
                 responder.replace(gateway.with(settings.gateway).responder())
             }
         )
+        services.append(EndOfWatches(watches: composition.watches))
         services.append(
             Draining(readiness: composition.readiness, delay: settings.drainDelay, logger: logger)
         )

@@ -39,6 +39,10 @@ struct LimitOptions: ParsableArguments {
     @Option(name: .long, help: help("max-result-bytes")) var maxResultBytes: String?
     @Option(name: .long, help: help("max-result-documents")) var maxResultDocuments: String?
     @Option(name: .long, help: help("max-evaluation-steps")) var maxEvaluationSteps: String?
+    @Option(name: .long, help: help("max-watches")) var maxWatches: String?
+    @Option(name: .long, help: help("max-watches-per-user")) var maxWatchesPerUser: String?
+    @Option(name: .long, help: help("max-watch-lag")) var maxWatchLag: String?
+    @Option(name: .long, help: help("change-retention")) var changeRetention: String?
     @Option(name: .long, help: help("max-connections")) var maxConnections: String?
     @Option(name: .long, help: help("header-timeout")) var headerTimeout: String?
     @Option(name: .long, help: help("idle-timeout")) var idleTimeout: String?
@@ -76,6 +80,10 @@ struct LimitOptions: ParsableArguments {
             ("max-result-bytes", maxResultBytes),
             ("max-result-documents", maxResultDocuments),
             ("max-evaluation-steps", maxEvaluationSteps),
+            ("max-watches", maxWatches),
+            ("max-watches-per-user", maxWatchesPerUser),
+            ("max-watch-lag", maxWatchLag),
+            ("change-retention", changeRetention),
             ("max-connections", maxConnections),
             ("header-timeout", headerTimeout),
             ("idle-timeout", idleTimeout),

@@ -30,7 +30,7 @@ struct LimitSetting: Sendable {
     }
 
     /// Every limit, in the order of the README.
-    static let all: [LimitSetting] = sizes + results + admission + logins + connections
+    static let all: [LimitSetting] = sizes + results + admission + logins + watches + connections
 
     private static let megabyte = 1 << 20
 
@@ -203,6 +203,37 @@ struct LimitSetting: Sendable {
         },
         LimitSetting("max-waiting-logins", 64, in: 0...100_000, "Logins that wait for a password hash.") {
             $0.accounts.waitingHashes = $1
+        },
+    ]
+
+    /// How many may watch, how slowly, and how long they may be away.
+    private static let watches: [LimitSetting] = [
+        LimitSetting("max-watches", 5000, in: 0...1_000_000, "Watches at once; 0 is no limit.") {
+            $0.watches.most = $1
+        },
+        LimitSetting(
+            "max-watches-per-user",
+            50,
+            in: 0...1_000_000,
+            "Watches of one user at once; 0 is no limit."
+        ) {
+            $0.watches.mostPerUser = $1
+        },
+        LimitSetting(
+            "max-watch-lag",
+            60,
+            in: 1...86400,
+            "Seconds that a watch may be behind because its client reads slowly."
+        ) {
+            $0.watches.lagSeconds = $1
+        },
+        LimitSetting(
+            "change-retention",
+            24,
+            in: 1...8760,
+            "Hours that changes of watched collections are kept, and logged after the last watch."
+        ) {
+            $0.watches.retentionHours = $1
         },
     ]
 

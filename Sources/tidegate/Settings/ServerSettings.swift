@@ -28,6 +28,7 @@ struct ServerSettings: Sendable {
     var queue = QueueLimits()
     var connections = ConnectionLimits()
     var data = DataLimits()
+    var watches = WatchLimits()
     var logLevel: Logger.Level
     var logFormat: LogFormat
     var requestLog: RequestLog.Settings
