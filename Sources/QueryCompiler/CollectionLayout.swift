@@ -109,9 +109,10 @@ public struct CollectionLayout: Sendable, Hashable {
     /// Names the column beside a typed one, among those of all collections.
     func place(of rest: SQLFragment) -> String { "\(id) \(rest.rendered().text)" }
 
-    /// The layout in which one field is no longer trusted; nil when the place is not here.
+    /// The layout in which one field is no longer trusted.
     ///
     /// - Parameter place: What ``OtherValues`` named.
+    /// - Returns: nil when the place is not here.
     public func distrusting(_ place: String) -> CollectionLayout? {
         guard place.hasPrefix("\(id) "),
             let index = promoted.firstIndex(where: { $0.isProbed && self.place(of: $0.rest) == place })

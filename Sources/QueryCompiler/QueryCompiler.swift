@@ -227,8 +227,9 @@ public enum SortingWay: Sendable, Hashable {
     }
 }
 
-/// The SQLSTATE with which a statement says that a typed column does not hold all values. Its constraint name is what
-/// ``CollectionLayout/distrusting(_:)`` takes.
+/// The SQLSTATE with which a statement says that a typed column does not hold all values.
+///
+/// Its constraint name is what ``CollectionLayout/distrusting(_:)`` takes.
 public enum OtherValues {
     /// A code that PostgreSQL itself never raises.
     public static let sqlState = "TG002"

@@ -146,7 +146,7 @@ extension DataCall {
                 var last: String?
                 unknown = []
                 if arguments.update.isReplacement {
-                    _ = try await transaction.run(QueryCompiler.markReplacements(true), plan: .automatic)
+                    _ = try await transaction.run(QueryCompiler.markReplacements(true), plan: .generic)
                 }
                 while true {
                     let page = try await candidates(match, layout, after: last, in: transaction)
@@ -175,7 +175,7 @@ extension DataCall {
                     last = next
                 }
                 if arguments.update.isReplacement {
-                    _ = try await transaction.run(QueryCompiler.markReplacements(false), plan: .automatic)
+                    _ = try await transaction.run(QueryCompiler.markReplacements(false), plan: .generic)
                 }
                 return result
             }
