@@ -55,7 +55,7 @@ enum OptionParser {
         guard let value else { return nil }
         guard let number = NumericValue(value) else { throw mismatch("maxTimeMS", value, "number") }
         guard let whole = number.exactInt64 else {
-            throw .mongo(.badValue, "maxTimeMS has non-integral value")
+            throw .mongo(.failedToParse, "Expected an integer: maxTimeMS")
         }
         guard let limit = Int32(exactly: whole), limit >= 0 else {
             throw .mongo(.badValue, "maxTimeMS \(String(whole)) is out of range")
@@ -66,9 +66,15 @@ enum OptionParser {
     /// A name or a key pattern; which index serves a request is PostgreSQL's choice.
     private static func parseHint(_ value: BSONValue?) throws(ServiceError) -> IndexHint? {
         switch value {
-        case nil: nil
-        case .string(let name)?: .name(name)
-        case .document(let keys)?: keys.isEmpty ? nil : .keys(keys)
+        case nil: return nil
+        case .string(let name)?: return .name(name)
+        case .document(let keys)?:
+            if let direction = keys["$natural"] {
+                guard keys.count == 1, direction.isNumber, [1, -1].contains(direction.exactInt64) else {
+                    throw .mongo(.badValue, "$natural hint must be by itself, and 1 or -1")
+                }
+            }
+            return keys.isEmpty ? nil : .keys(keys)
         case let other?:
             throw .mongo(
                 .failedToParse,

@@ -49,7 +49,7 @@ extension DataCall {
             if let values = try Self.values(rows) {
                 note(.exact)
                 try service.limits.check(documents: rows.rowCount)
-                return values
+                return ordered(values)
             }
         }
         return try await LongComputation.run { () async throws(ServiceError) in
@@ -58,8 +58,16 @@ extension DataCall {
                 try collected.add(seen, bytes: bytes)
                 return true
             }
-            return collected.values
+            return ordered(collected.values)
         }
+    }
+
+    /// In the order of BSON, as MongoDB gives them.
+    private func ordered(_ values: [BSONValue]) -> [BSONValue] {
+        let context = evaluation()
+        return values.map { (value: $0, key: context.keyed($0)) }
+            .sorted { BSONOrdering.compare($0.key, $1.key) < 0 }
+            .map(\.value)
     }
 
     /// nil when a value has keys, whose order jsonb forgets.

@@ -14,10 +14,16 @@ MORE_TO_COME = 2
 CODEC = CodecOptions(document_class=dict, datetime_conversion=DatetimeConversion.DATETIME_MS)
 
 
+def decode(data):
+    """A document, and whether all of it is there: of two fields with one name a dictionary holds the last."""
+    document = bson.decode(data, CODEC)
+    return document, len(bson.encode(document)) == len(data)
+
+
 def read_command(payload):
     """The command in an OP_MSG's payload, with its document sequences as arrays; and its flags."""
     (flags,) = struct.unpack_from("<I", payload)
-    command, sequences, at = {}, {}, 4
+    command, sequences, at, is_whole = {}, {}, 4, True
     # A checksum may stand behind the last section.
     end = len(payload) - (4 if flags & 1 else 0)
     while at < end:
@@ -25,13 +31,14 @@ def read_command(payload):
         at += 1
         (size,) = struct.unpack_from("<i", payload, at)
         if kind == 0:
-            command = bson.decode(payload[at : at + size], CODEC)
+            command, is_whole = decode(payload[at : at + size])
         else:
             name_end = payload.index(0, at + 4)
             name = payload[at + 4 : name_end].decode()
             sequences[name] = bson.decode_all(payload[name_end + 1 : at + size], CODEC)
         at += size
-    return command | sequences, flags
+    # No member of a command has this name: what cannot be repeated in JSON does not apply.
+    return command | sequences | ({} if is_whole else {"$repeated": True}), flags
 
 
 def read_query(payload):

@@ -169,11 +169,11 @@ struct CountTests {
             #"{"_id":4,"a":null}"#,
             #"{"_id":5,"a":[]}"#
         )
-        #expect(try await values(fixture, "Open", #"{"key":"a"}"#) == #"[1,2.5,"x",[1],null]"#)
+        #expect(try await values(fixture, "Open", #"{"key":"a"}"#) == #"[null,1,2.5,"x",[1]]"#)
         for filter in [#"{"_id":{"$gt":1}}"#, #"{"$expr":{"$gt":["$_id",1]}}"#] {
             #expect(
                 try await values(fixture, "Open", #"{"key":"a","filter":\#(filter)}"#)
-                    == #"["1.0",2.5,"x",[1],null]"#
+                    == #"[null,"1.0",2.5,"x",[1]]"#
             )
         }
         #expect(
