@@ -284,22 +284,6 @@ CREATE FUNCTION tidegate.list_watched_collections()
 COMMENT ON FUNCTION tidegate.list_watched_collections() IS
     'Collections that clients watch or watched within --change-retention: their changes are logged.';
 
--- Sessions ----------------------------------------------------------------------------------------------
-
--- A watch ends with the session that it was opened in.
-CREATE FUNCTION tidegate.announce_session() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = pg_catalog
-AS $$
-BEGIN
-    PERFORM pg_notify('tidegate_users', NEW.app || ':' || NEW.user_id);
-    RETURN NULL;
-END
-$$;
-COMMENT ON FUNCTION tidegate.announce_session() IS 'Trigger: tells gateways that a session of a user has ended.';
-CREATE TRIGGER announce_end AFTER UPDATE OF revoked_at ON tidegate.sessions FOR EACH ROW
-    WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL) EXECUTE FUNCTION tidegate.announce_session();
-
 -- Privileges --------------------------------------------------------------------------------------------
 
 GRANT SELECT ON tidegate.change_log, tidegate.watched TO tidegate_gateway, tidegate_admin, tidegate_readonly;
@@ -314,7 +298,7 @@ BEGIN
         SELECT p.oid::regprocedure AS name, p.proname AS short FROM pg_proc p
         WHERE p.pronamespace = 'tidegate'::regnamespace
           AND p.proname IN ('begin_watch', 'keep_watches', 'end_watch', 'change_horizon', 'sweep_changes',
-                            'list_watched_collections', 'announce_session')
+                            'list_watched_collections')
     LOOP
         EXECUTE format('ALTER FUNCTION %s OWNER TO tidegate_owner', object.name);
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', object.name);
