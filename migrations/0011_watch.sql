@@ -304,7 +304,7 @@ BEGIN
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', object.name);
         IF object.short = 'list_watched_collections' THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_admin, tidegate_readonly', object.name);
-        ELSIF object.short <> 'announce_session' THEN
+        ELSE
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_gateway', object.name);
         END IF;
     END LOOP;
