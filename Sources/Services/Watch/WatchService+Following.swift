@@ -59,13 +59,15 @@ extension WatchService {
     /// Collections have come or gone, perhaps some that are watched.
     private func lookAgain() async throws(ServiceError) {
         let inboxes = inboxes
-        let known = Set(inboxes.compactMap(\.collection))
+        // Read once: one that learns its collection meanwhile has not been asked about.
+        let asked = inboxes.compactMap { inbox in inbox.collection.map { (inbox, $0) } }
+        let known = Set(asked.map(\.1))
         if !known.isEmpty {
             let rows = try await log.run(WatchStatements.present(known.sorted()))
             let present = Set(
                 (0..<rows.rowCount).compactMap { rows.int($0, 0).flatMap { Int32(exactly: $0) } }
             )
-            let gone = inboxes.filter { inbox in inbox.collection.map { !present.contains($0) } ?? false }
+            let gone = asked.filter { !present.contains($0.1) }.map(\.0)
             if !gone.isEmpty {
                 // Whatever was changed before is read before.
                 let end = try await log.horizon().end
