@@ -52,11 +52,8 @@ extension Setting {
         Set(
             [
                 logLevel, bodyTimeout, requestTimeout, insertStatus, publicURL, trustedProxies, serverTiming,
-            ].map(\.name) + LimitSetting.all.map(\.setting.name)
-        ).subtracting([
-            "max-header-bytes", "max-header-fields", "mails-per-hour-per-account",
-            "mails-per-hour-per-address",
-        ])
+            ].map(\.name)
+        ).union(LimitSetting.changeable)
 }
 
 /// Reads certificates and settings again on SIGHUP, for as long as the server runs.

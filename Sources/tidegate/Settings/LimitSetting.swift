@@ -32,6 +32,11 @@ struct LimitSetting: Sendable {
     /// Every limit, in the order of the README.
     static let all: [LimitSetting] = sizes + results + admission + logins + watches + connections
 
+    /// Those that a request asks for anew; the others are built into what waits, counts and remembers.
+    static let changeable: Set<String> = Set((sizes + admission).map(\.setting.name)).subtracting([
+        "max-header-bytes", "max-header-fields", "max-waiting-statements", "pool-wait",
+    ])
+
     private static let megabyte = 1 << 20
 
     /// How much one request may hold.
