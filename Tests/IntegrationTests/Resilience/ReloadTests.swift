@@ -19,7 +19,9 @@ struct ReloadTests {
         #expect(try http.send("POST", path, [], body).status != 413)
         #expect(!gateway.output.contains("request finished"))
 
-        try gateway.writeSettings(#"{"log-level": "debug", "pool-size": 5, "max-body-bytes": 1024, "max-waiting-logins": 9}"#)
+        try gateway.writeSettings(
+            #"{"log-level": "debug", "pool-size": 5, "max-body-bytes": 1024, "max-waiting-logins": 9}"#
+        )
         gateway.send(SIGHUP)
         try await eventually {
             gateway.output.contains("need_restart=pool-size, max-waiting-logins")
