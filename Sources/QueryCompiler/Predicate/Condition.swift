@@ -40,8 +40,8 @@ struct Condition {
         for condition in conditions {
             result.terms += condition.terms
             result.isExact = result.isExact && condition.isExact
-            result.assume(condition.others)
         }
+        result.others = others(of: conditions)
         return result
     }
 
@@ -53,9 +53,7 @@ struct Condition {
         let isExact = conditions.allSatisfy(\.isExact)
         var paths: [String] = []
         var fragments: [SQLFragment] = []
-        var others = Condition.always
         for condition in conditions {
-            others.assume(condition.others)
             guard let fragment = condition.fragment(on: document) else {
                 return Condition(terms: [], isExact: isExact)
             }
@@ -67,7 +65,11 @@ struct Condition {
             if fragments.isEmpty { return .path(joined, isExact: isExact) }
             fragments.append(Condition.path(joined, isExact: true).fragment(on: document) ?? "true")
         }
-        return .sql("(\(.joined(fragments, separator: " OR ")))", isExact: isExact, others: others.others)
+        return .sql(
+            "(\(.joined(fragments, separator: " OR ")))",
+            isExact: isExact,
+            others: others(of: conditions)
+        )
     }
 
     /// It does not hold: only sure when this is exact; otherwise SQL says nothing.
@@ -94,8 +96,13 @@ struct Condition {
         return lookups == 1
     }
 
-    private mutating func assume(_ more: [SQLFragment]) {
-        for column in more where !others.contains(column) { others.append(column) }
+    /// What any of them takes for granted, each column once.
+    private static func others(of conditions: [Condition]) -> [SQLFragment] {
+        var result: [SQLFragment] = []
+        for condition in conditions {
+            for column in condition.others where !result.contains(column) { result.append(column) }
+        }
+        return result
     }
 
     private var onlyPath: String? {
