@@ -15,6 +15,7 @@ struct CrossChecks {
     static func check(_ app: AppConfiguration, _ tree: ConfigurationTree) -> Findings {
         var checks = CrossChecks(app: app, tree: tree)
         checks.functionNames()
+        checks.ruleFunctions()
         checks.sourceNames()
         checks.relationships()
         checks.sync()
@@ -61,6 +62,33 @@ struct CrossChecks {
         }
         if let function = app.customUserData?.onUserCreationFunctionName, let node = tree.customUserData {
             need(function: function, at: node.place.key("on_user_creation_function_name"), idle: false)
+        }
+    }
+
+    /// What rules ask of functions: without an answer they let nobody in.
+    private mutating func ruleFunctions() {
+        for source in app.dataSources {
+            for name in source.defaultRules?.functionNames ?? [] {
+                guard let node = tree.sources[source.name]?.defaultRule else { continue }
+                need(function: name, at: node.place, idle: false)
+            }
+            for collection in source.collections {
+                let key = ConfigurationTree.CollectionKey(
+                    database: collection.database,
+                    collection: collection.collection
+                )
+                guard let found = tree.sources[source.name]?.collections[key] else { continue }
+                if let node = found.rules {
+                    for name in collection.rules?.functionNames ?? [] {
+                        need(function: name, at: node.place, idle: false)
+                    }
+                }
+                if let node = found.schema, let schema = collection.schema {
+                    for name in SchemaValidation(schema).functionNames {
+                        need(function: name, at: node.place, idle: false)
+                    }
+                }
+            }
         }
     }
 

@@ -25,8 +25,13 @@ public struct AccessPlan: Sendable {
 
     /// Whether rules, filters and schemas do not apply.
     public let isSystem: Bool
-    /// Whether something of `%%request` was looked at, so that another request may have another plan.
+    /// Whether something of `%%request` was looked at, or functions are asked, so that another request may have
+    /// another plan.
     public let dependsOnRequest: Bool
+    /// What functions answer on whom decisions about documents depend; nil where rules ask none.
+    ///
+    /// After each decision its open questions are to be answered, and the decision to be made anew.
+    public let answers: FunctionAnswers?
     /// Whether queries of this caller must not look at what is hidden (D10).
     let guardsHiddenFields: Bool
     /// In the order of their file; the first that applies decides.
@@ -41,6 +46,7 @@ public struct AccessPlan: Sendable {
         roles: [ResolvedRole],
         schema: ResolvedSchema?,
         dependsOnRequest: Bool,
+        answers: FunctionAnswers?,
         guardsHiddenFields: Bool
     ) {
         self.queryFilter = queryFilter
@@ -50,6 +56,7 @@ public struct AccessPlan: Sendable {
         readsWholeDocuments = read.isWhole
         isSystem = false
         self.dependsOnRequest = dependsOnRequest
+        self.answers = answers
         self.guardsHiddenFields = guardsHiddenFields
         self.roles = roles
         self.schema = schema
@@ -63,6 +70,7 @@ public struct AccessPlan: Sendable {
         readsWholeDocuments = true
         isSystem = true
         dependsOnRequest = false
+        answers = nil
         guardsHiddenFields = false
         roles = []
         schema = nil

@@ -10,11 +10,14 @@ public struct CollectionRules: Sendable {
     public let roles: [Role]
     /// All that apply join the query.
     public let filters: [RuleFilter]
+    /// The functions that they ask, sorted.
+    public let functionNames: [String]
 
     /// Rules in the order of their file.
     public init(roles: [Role], filters: [RuleFilter] = []) {
         self.roles = roles
         self.filters = filters
+        functionNames = Set(roles.flatMap(\.functionNames) + filters.flatMap(\.functionNames)).sorted()
     }
 
     /// Whether these rules govern a collection; if not, the default rule does.

@@ -79,6 +79,8 @@ extension ConditionForm {
                 isExact: forms.allSatisfy(\.isExact)
             )
         case .test(let reference, let test): self = Self.test(reference, test, stage, field)
+        // What only a function can say of a document is asked when the document is there.
+        case .comparison(_, _, let right) where !right.functionNames.isEmpty: self = .open
         case .comparison
         where condition.references.contains(where: { stage.predicate($0.image, .all) == nil }):
             // A value of a document that is not there: the comparison is unknown.

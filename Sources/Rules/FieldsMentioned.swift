@@ -56,7 +56,7 @@ extension CollectionRules {
             members = document.map { RuleOperand.Member(key: $0.key, value: .literal($0.value)) }
         case .array(let elements): return elements.flatMap(queried)
         case .literal(.array(let elements)): return elements.flatMap { queried(.literal($0)) }
-        case .literal, .expansion, .converted: return []
+        case .literal, .expansion, .converted, .function: return []
         }
         return members.flatMap { member -> [[String]] in
             member.key.hasPrefix("$")

@@ -43,7 +43,7 @@ struct FilterResolver {
             for element in elements { parts.append(try query(element)) }
             return member.key == "$and" ? FilterAlgebra.and(parts) : FilterAlgebra.or(parts)
         }
-        let resolved = PartialEvaluator.resolve(member.value) { expansion in
+        let resolved = PartialEvaluator.resolve(member.value, evaluator.facts.answers) { expansion in
             guard let place = evaluator.facts.place(of: expansion),
                 let value = value(at: place.path, in: place.document)
             else { return .missing }

@@ -59,7 +59,7 @@ struct PartialEvaluator {
         var known: [BSONValue] = []
         var rest: [RuleOperand] = []
         for element in elements {
-            if case .value(let value, _) = Self.resolve(element, lookUp: { lookUp($0, atDocumentLevel) }) {
+            if case .value(let value, _) = Self.resolve(element, facts.answers, lookUp: { lookUp($0, atDocumentLevel) }) {
                 known.append(value)
             } else {
                 rest.append(.array([element]))
@@ -82,7 +82,7 @@ struct PartialEvaluator {
         _ operand: RuleOperand,
         _ atDocumentLevel: Bool
     ) -> Condition {
-        switch Self.resolve(operand, lookUp: { lookUp($0, atDocumentLevel) }) {
+        switch Self.resolve(operand, facts.answers, lookUp: { lookUp($0, atDocumentLevel) }) {
         case .missing:
             return .unknown
         case .value(let value, let fromExpansion):
@@ -133,28 +133,36 @@ extension PartialEvaluator {
         case pending(RuleOperand)
     }
 
-    /// Replaces the expansions of an operand that `lookUp` knows.
-    static func resolve(_ operand: RuleOperand, lookUp: (Expansion) -> Resolved) -> Resolved {
+    /// Replaces the expansions of an operand that `lookUp` knows, and its functions by what they answered.
+    ///
+    /// What is pending keeps `answers`, so that documents are decided with the same ones.
+    static func resolve(
+        _ operand: RuleOperand,
+        _ answers: FunctionAnswers? = nil,
+        lookUp: (Expansion) -> Resolved
+    ) -> Resolved {
         switch operand {
         case .literal(let value):
             return .value(value, fromExpansion: false)
         case .expansion(let expansion):
             return lookUp(expansion)
         case .converted(let conversion, let inner):
-            switch resolve(inner, lookUp: lookUp) {
+            switch resolve(inner, answers, lookUp: lookUp) {
             case .missing: return .missing
             case .value(let value, _):
                 return conversion.apply(value).map { .value($0, fromExpansion: true) } ?? .missing
             case .pending(let inner): return .pending(.converted(conversion, inner))
             }
+        case .function(let function):
+            return resolve(function, function.answers ?? answers, lookUp: lookUp)
         case .array(let elements):
-            return combine(elements, lookUp) {
+            return combine(elements, answers, lookUp) {
                 .array($0)
             } pending: {
                 .array($0)
             }
         case .document(let members):
-            return combine(members.map(\.value), lookUp) { values in
+            return combine(members.map(\.value), answers, lookUp) { values in
                 .document(BSONDocument(zip(members, values).map { .init(key: $0.key, value: $1) }))
             } pending: { operands in
                 .document(zip(members, operands).map { RuleOperand.Member(key: $0.key, value: $1) })
@@ -162,8 +170,39 @@ extension PartialEvaluator {
         }
     }
 
+    /// The answer of a function whose arguments are known; a missing argument is `undefined`.
+    private static func resolve(
+        _ function: FunctionOperand,
+        _ answers: FunctionAnswers?,
+        lookUp: (Expansion) -> Resolved
+    ) -> Resolved {
+        var values: [BSONValue] = []
+        var operands: [RuleOperand] = []
+        for argument in function.arguments {
+            switch resolve(argument, answers, lookUp: lookUp) {
+            case .missing:
+                values.append(.undefined)
+                operands.append(.literal(.undefined))
+            case .value(let value, _):
+                values.append(value)
+                operands.append(.literal(value))
+            case .pending(let operand): operands.append(operand)
+            }
+        }
+        guard values.count == operands.count else {
+            return .pending(
+                .function(
+                    FunctionOperand(name: function.name, arguments: operands, answers: answers)
+                )
+            )
+        }
+        let question = FunctionQuestion(name: function.name, arguments: values)
+        return answers?.value(of: question).map { .value($0, fromExpansion: true) } ?? .missing
+    }
+
     private static func combine(
         _ operands: [RuleOperand],
+        _ answers: FunctionAnswers?,
         _ lookUp: (Expansion) -> Resolved,
         value: ([BSONValue]) -> BSONValue,
         pending: ([RuleOperand]) -> RuleOperand
@@ -171,7 +210,7 @@ extension PartialEvaluator {
         var values: [BSONValue] = []
         var rest: [RuleOperand] = []
         for operand in operands {
-            switch resolve(operand, lookUp: lookUp) {
+            switch resolve(operand, answers, lookUp: lookUp) {
             case .missing: return .missing
             case .value(let known, _):
                 values.append(known)

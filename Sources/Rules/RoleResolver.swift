@@ -48,7 +48,8 @@ public struct RoleResolver {
             read: ReadForm(candidates),
             roles: candidates,
             schema: schema,
-            dependsOnRequest: evaluator.facts.usedRequest,
+            dependsOnRequest: evaluator.facts.usedRequest || context.answers != nil,
+            answers: context.answers,
             guardsHiddenFields: !options.allowsHiddenFieldQueries
         )
     }

@@ -15,6 +15,8 @@ public struct RuleContext: Sendable {
     public var environmentValues: BSONDocument
     /// Asked when an expansion needs it; nil outside HTTP: every `%%request` expansion is then missing.
     public var request: @Sendable () -> RuleRequest?
+    /// What functions answered; nil where none can be asked: every `%function` is then missing.
+    public var answers: FunctionAnswers?
 
     /// What is known; the rest is missing.
     public init(
@@ -22,13 +24,15 @@ public struct RuleContext: Sendable {
         values: BSONDocument = [:],
         environmentTag: String = "",
         environmentValues: BSONDocument = [:],
-        request: @autoclosure @escaping @Sendable () -> RuleRequest? = nil
+        request: @autoclosure @escaping @Sendable () -> RuleRequest? = nil,
+        answers: FunctionAnswers? = nil
     ) {
         self.user = user
         self.values = values
         self.environmentTag = environmentTag
         self.environmentValues = environmentValues
         self.request = request
+        self.answers = answers
     }
 }
 

@@ -56,6 +56,16 @@ extension RuleExpression {
         }
     }
 
+    /// The functions that it asks, with repetitions.
+    public var functionNames: [String] {
+        switch self {
+        case .constant, .refused: []
+        case .all(let members), .any(let members): members.flatMap(\.functionNames)
+        case .not(let member): member.functionNames
+        case .comparison(_, let test): test.functionNames
+        }
+    }
+
     /// The document values in it.
     var imageReferences: [ImageReference] { expansions.compactMap(\.imageReference) }
 }
@@ -69,6 +79,17 @@ extension RuleTest {
         case .exists: []
         case .all(let tests), .any(let tests): tests.flatMap(\.expansions)
         case .not(let test): test.expansions
+        }
+    }
+
+    var functionNames: [String] {
+        switch self {
+        case .equal(let operand), .greater(let operand), .greaterOrEqual(let operand), .less(let operand),
+            .lessOrEqual(let operand), .inside(let operand), .allOf(let operand):
+            operand.functionNames
+        case .exists: []
+        case .all(let tests), .any(let tests): tests.flatMap(\.functionNames)
+        case .not(let test): test.functionNames
         }
     }
 }

@@ -13,7 +13,7 @@ extension RuleExpressionParser {
         else {
             return operand(value, path, depth).map { .equal($0) }
         }
-        if document.count == 1, RuleOperator(key: first)?.conversion != nil {
+        if document.count == 1, let only = RuleOperator(key: first), only.givesValue {
             return operand(value, path, depth).map { .equal($0) }
         }
         var tests: [RuleTest] = []
@@ -60,10 +60,8 @@ extension RuleExpressionParser {
                 return nil
             }
             return test(value, path, depth + 1).map { .not($0) }
-        case .stringToOid, .oidToString, .stringToUuid, .uuidToString:
+        case .stringToOid, .oidToString, .stringToUuid, .uuidToString, .function:
             error(path, "'\(field.key)' cannot stand beside other operators")
-        case .function:
-            error(path, RuleOperator.functionRefusal)
         }
         return nil
     }
@@ -97,9 +95,14 @@ extension RuleExpressionParser {
         }
     }
 
-    /// The operand of `$in`, `$nin` and `$all`: an array, or an expansion that gives one.
+    /// The operand of `$in`, `$nin` and `$all`: an array, or an expansion or a function that gives one.
     private mutating func list(_ value: BSONValue, _ path: String, _ depth: Int) -> RuleOperand? {
         if case .array = value { return operand(value, path, depth) }
+        if let document = value.document, document.count == 1,
+            document.firstKey.flatMap(RuleOperator.init(key:)) == .function
+        {
+            return operand(value, path, depth)
+        }
         if let text = value.string, text.hasPrefix("%%") { return operand(value, path, depth) }
         error(path, "must be an array, or an expansion that gives one")
         return nil
@@ -129,10 +132,41 @@ extension RuleExpressionParser {
             {
                 return converted(conversion, field.value, jsonPath(path, field.key), depth)
             }
+            if document.count == 1, let field = document.fields.first,
+                RuleOperator(key: field.key) == .function
+            {
+                return function(field.value, jsonPath(path, field.key), depth + 1)
+            }
             return self.document(document, path, depth, allowsOperators)
         default:
             return .literal(value)
         }
+    }
+
+    /// The call of a `%function`.
+    mutating func function(_ value: BSONValue, _ path: String, _ depth: Int) -> RuleOperand? {
+        guard let document = value.document, let name = document["name"]?.string, !name.isEmpty else {
+            error(path, "must be an object with the name of a function and its arguments")
+            return nil
+        }
+        for key in document.keys where key != "name" && key != "arguments" {
+            warn(jsonPath(path, key), "is no part of a function's call")
+        }
+        let here = jsonPath(path, "arguments")
+        var arguments: [RuleOperand] = []
+        switch document["arguments"] {
+        case nil, .null?: break
+        case .array(let elements)?:
+            for (index, element) in elements.enumerated() {
+                guard let argument = operand(element, "\(here)[\(index)]", depth + 1) else { continue }
+                arguments.append(argument)
+            }
+            guard arguments.count == elements.count else { return nil }
+        default:
+            error(here, "must be an array")
+            return nil
+        }
+        return .function(FunctionOperand(name: name, arguments: arguments))
     }
 
     private mutating func converted(
@@ -208,7 +242,7 @@ extension RuleExpressionParser {
         }
         guard RuleOperator.isOperator(key) else { return key }
         if RuleOperator(key: key) == .function {
-            error(path, RuleOperator.functionRefusal)
+            error(path, "'\(key)' cannot stand beside other fields")
             return nil
         }
         guard allowsOperators else {

@@ -93,7 +93,8 @@ public struct RuleExpressionParser {
             let inner = expression(field.value, path, depth + 1)
             return inner == .refused ? .refused : .not(inner)
         case .function?:
-            error(path, RuleOperator.functionRefusal)
+            guard let operand = function(field.value, path, depth + 1) else { return .refused }
+            return .comparison(.constant(true), .equal(operand))
         case nil:
             error(path, "unknown operator '\(field.key)'")
         case .eq?, .ne?, .gt?, .gte?, .lt?, .lte?, .in?, .nin?, .exists?, .all?, .stringToOid?, .oidToString?,

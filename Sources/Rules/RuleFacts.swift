@@ -18,6 +18,9 @@ final class RuleFacts: Sendable {
         self.context = context
     }
 
+    /// Where functions' answers are; without it they are missing.
+    var answers: FunctionAnswers? { context.answers }
+
     /// Whether an expansion of the request was looked up.
     var usedRequest: Bool { made.withLock { $0.request != nil } }
 

@@ -11,6 +11,8 @@ public indirect enum RuleOperand: Sendable, Hashable {
     case document([Member])
     /// `{"%stringToOid": "%%user.id"}`
     case converted(Conversion, RuleOperand)
+    /// `{"%function": {name: "isMember", arguments: ["%%root.team"]}}`
+    case function(FunctionOperand)
 
     /// One field of a document operand.
     public struct Member: Sendable, Hashable {
@@ -31,6 +33,18 @@ public indirect enum RuleOperand: Sendable, Hashable {
         case .array(let elements): elements.flatMap(\.expansions)
         case .document(let members): members.flatMap(\.value.expansions)
         case .converted(_, let operand): operand.expansions
+        case .function(let function): function.arguments.flatMap(\.expansions)
+        }
+    }
+
+    /// The functions that it asks.
+    var functionNames: [String] {
+        switch self {
+        case .literal, .expansion: []
+        case .array(let elements): elements.flatMap(\.functionNames)
+        case .document(let members): members.flatMap(\.value.functionNames)
+        case .converted(_, let operand): operand.functionNames
+        case .function(let function): [function.name] + function.arguments.flatMap(\.functionNames)
         }
     }
 }

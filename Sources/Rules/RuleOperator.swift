@@ -46,6 +46,6 @@ enum RuleOperator: String, CaseIterable {
         }
     }
 
-    /// What a fault says of `%function`.
-    static let functionRefusal = "%function is not served yet"
+    /// Whether it stands for a value by itself.
+    var givesValue: Bool { self == .function || conversion != nil }
 }

@@ -9,6 +9,8 @@ public struct SchemaValidation: Sendable {
     public let schema: CollectionSchema
     /// What is wrong with the expressions.
     public let faults: [RuleFault]
+    /// The functions that the expressions ask, sorted.
+    public let functionNames: [String]
     private let expressions: [BSONValue: RuleExpression]
 
     /// Parses every `validate` of a schema.
@@ -23,6 +25,7 @@ public struct SchemaValidation: Sendable {
         }
         self.expressions = expressions
         self.faults = faults
+        functionNames = Set(expressions.values.flatMap(\.functionNames)).sorted()
     }
 
     /// What is wrong with a document, for callers that have no access plan.

@@ -33,7 +33,9 @@ public enum SyncCompatibility {
         _ expression: RuleExpression,
         _ queryable: Set<String>
     ) -> [String] {
-        expression.expansions.compactMap { expansion in
+        let functions = expression.functionNames.map { "\(name) asks the function '\($0)'" }
+        return functions
+            + expression.expansions.compactMap { expansion in
             switch expansion {
             case .constant, .user, .values, .environmentTag, .environmentValues: nil
             case .request: "\(name) uses \(expansion.text)"

@@ -6,6 +6,7 @@ import Observability
 public import Postgres
 import QueryCompiler
 import Rules
+import Synchronization
 
 /// The one way to the data: the Data API, functions and sync all come through here.
 ///
@@ -20,6 +21,7 @@ public final class DataService: Sendable {
     /// What one operation may bring back and compute.
     public let limits: DataLimits
     let authorizer: DataAuthorizer
+    private let ruleFunctions = Mutex<(any RuleFunctions)?>(nil)
 
     /// Made of what it works with.
     ///
@@ -69,22 +71,27 @@ public final class DataService: Sendable {
     /// - Throws: ``ServiceError`` `serviceNotFound` for a data source that the app has not, `noMatchingRuleFound` for a
     ///   namespace without rules, `invalidParameter` for an operator that users may not use; a denied write with
     ///   ``WriteDenial`` as its cause; `mongoDBError` with MongoDB's number for what MongoDB refuses.
+    ///
+    /// - Parameter transaction: What the operation becomes a part of; nil for one of its own.
     public func perform(
         _ operation: DataOperation,
-        _ context: CallContext
+        _ context: CallContext,
+        within transaction: EnclosingTransaction? = nil
     ) async throws(ServiceError) -> DataResult {
         context.trace.enter(.plan)
         context.trace.note { facts in
             facts.namespace = operation.namespace.name
             facts.mayWrite = operation.action.mayWrite
         }
-        let plan = try authorizer.authorize(operation, context)
+        let plan = try await authorized(operation, context, within: transaction)
         if let role = plan.plan.soleRole { context.trace.note { $0.role = role } }
         return try await perform(
             operation,
             plan: plan,
             deadline: context.deadline,
-            trace: context.trace
+            trace: context.trace,
+            within: transaction,
+            questions: questions(context)
         ) { [authorizer] (other) throws(ServiceError) in try authorizer.authorize(other, context) }
     }
 
@@ -94,8 +101,33 @@ public final class DataService: Sendable {
     func plan(
         watching operation: DataOperation,
         _ context: CallContext
-    ) throws(ServiceError) -> PreparedPlan {
-        try authorizer.authorize(operation, context)
+    ) async throws(ServiceError) -> PreparedPlan {
+        try await authorized(operation, context, within: nil)
+    }
+
+    /// Lets rules ask functions; without this, what they ask is missing, and lets nobody in.
+    ///
+    /// Functions need the data, and rules of data functions: so this comes after both are made.
+    public func serve(_ functions: any RuleFunctions) {
+        ruleFunctions.withLock { $0 = functions }
+    }
+
+    /// Who answers what rules ask in the course of a call.
+    func questions(_ context: CallContext) -> RuleQuestions? {
+        ruleFunctions.withLock { $0 }.map { RuleQuestions(functions: $0, context: context) }
+    }
+
+    private func authorized(
+        _ operation: DataOperation,
+        _ context: CallContext,
+        within transaction: EnclosingTransaction?
+    ) async throws(ServiceError) -> PreparedPlan {
+        guard DataAuthorizer.asksFunctions(operation.namespace, context), let questions = questions(context)
+        else { return try authorizer.authorize(operation, context) }
+        let answers = FunctionAnswers()
+        return try await questions.deciding(answers, within: transaction) { () throws(ServiceError) in
+            try authorizer.authorize(operation, context, answers)
+        }
     }
 
     /// As ``perform(_:_:)`` for a caller whose permissions are known already; the sync bridge keeps a plan per session.
@@ -104,6 +136,8 @@ public final class DataService: Sendable {
         plan: PreparedPlan,
         deadline: ContinuousClock.Instant,
         trace: RequestTrace? = nil,
+        within transaction: EnclosingTransaction? = nil,
+        questions: RuleQuestions? = nil,
         authorize: @escaping @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan = DataCall
             .nowhereElse
     ) async throws(ServiceError) -> DataResult {
@@ -115,6 +149,8 @@ public final class DataService: Sendable {
             deadline: limit.map { min($0, deadline) } ?? deadline,
             now: now(),
             trace: trace,
+            enclosing: transaction,
+            questions: questions,
             authorize: authorize
         )
         call.collation = operation.options.collation

@@ -16,10 +16,19 @@ struct DataAuthorizer: Sendable {
         self.witness = witness
     }
 
+    /// Whether what a caller may do in a collection depends on functions.
+    static func asksFunctions(_ namespace: Namespace, _ context: CallContext) -> Bool {
+        guard case .user = context.principal else { return false }
+        return context.app.rules(for: namespace)?.functionNames.isEmpty == false
+            || context.app.validation(for: namespace)?.functionNames.isEmpty == false
+    }
+
+    /// - Parameter answers: What functions answered; without it what rules ask of them is missing.
     /// - Returns: The plan; the system's lets everything pass.
     func authorize(
         _ operation: DataOperation,
-        _ context: CallContext
+        _ context: CallContext,
+        _ answers: FunctionAnswers? = nil
     ) throws(ServiceError) -> PreparedPlan {
         witness?(operation)
         let namespace = operation.namespace
@@ -45,7 +54,8 @@ struct DataAuthorizer: Sendable {
                     values: context.app.values,
                     environmentTag: context.app.environmentTag,
                     environmentValues: context.app.environmentValues,
-                    request: context.request()
+                    request: context.request(),
+                    answers: answers
                 ),
                 options: RuleOptions(
                     allowsHiddenFieldQueries: context.app.definition.allowsHiddenFieldQueries

@@ -18,7 +18,7 @@ extension DataCall {
             case .insertOne(let document):
                 let insertion: Insertion
                 do throws(ServiceError) {
-                    insertion = try self.insertion(of: document)
+                    insertion = try await self.insertion(of: document)
                 } catch {
                     throw error.placed(at: BulkStep.place(index))
                 }

@@ -20,6 +20,8 @@ struct DataCall: Sendable {
     var enclosing: EnclosingTransaction?
     /// Whether statements may take typed columns to hold all values: reads that can begin anew when one does not.
     var trustsColumns = false
+    /// Who answers what rules ask of functions; nil for callers whose rules ask none.
+    var questions: RuleQuestions?
     /// What the same caller may do elsewhere; asked for every other collection that a pipeline reads or writes.
     let authorize: @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan
 
@@ -29,7 +31,13 @@ struct DataCall: Sendable {
     var collation: Collation?
 
     func execute(_ action: DataAction) async throws(ServiceError) -> DataResult {
-        if action.mayWrite, enclosing == nil { try await checkWritable() }
+        if action.mayWrite, enclosing == nil {
+            try await checkWritable()
+            if plan.answers != nil {
+                // What rules ask functions about documents is decided in the transaction of the write.
+                return try await enclosed { (call) async throws(ServiceError) in try await call.perform(action) }
+            }
+        }
         return try await perform(action)
     }
 

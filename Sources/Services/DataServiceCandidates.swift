@@ -88,6 +88,17 @@ extension DataCall {
         decidesMatch: Bool
     ) async throws(ServiceError) -> [WriteCandidate] {
         let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
+        return try await deciding { () throws(ServiceError) in
+            try read(rows, shapes, match, decidesMatch: decidesMatch)
+        }
+    }
+
+    private func read(
+        _ rows: ResultSet,
+        _ shapes: [Int32: DocumentShape],
+        _ match: WriteMatch,
+        decidesMatch: Bool
+    ) throws(ServiceError) -> [WriteCandidate] {
         let context = evaluation()
         var found: [WriteCandidate] = []
         for row in 0..<rows.rowCount {

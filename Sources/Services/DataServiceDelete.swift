@@ -30,7 +30,7 @@ extension DataCall {
     {
         for _ in 0..<WriteCandidates.attempts {
             guard let found = try await candidate(match, layout) else { return 0 }
-            if let denial = plan.denial(of: .delete, before: found.document, after: nil) {
+            if let denial = try await denial(of: .delete, before: found.document, after: nil) {
                 throw error(denial)
             }
             let done = try await run(
@@ -52,7 +52,7 @@ extension DataCall {
                 let page = try await candidates(match, layout, after: last, in: transaction)
                 var keys: [String] = []
                 for found in page.matching {
-                    if let denial = plan.denial(of: .delete, before: found.document, after: nil) {
+                    if let denial = try await denial(of: .delete, before: found.document, after: nil) {
                         throw error(denial)
                     }
                     keys.append(found.key)

@@ -11,7 +11,7 @@ import Synchronization
 /// An order is recorded in a statement of its own, since a transaction may be undone. A connection that waited for
 /// another one inside of a transaction could wait for itself: so the transaction goes on with a placeholder, is
 /// undone at its end, and begins anew once the orders are recorded.
-final class EnclosingTransaction: Sendable {
+public final class EnclosingTransaction: Sendable {
     /// A document whose order of keys is new.
     struct Unknown: Sendable {
         let document: BSONDocument

@@ -19,7 +19,7 @@ extension DataCall {
                     }
                     switch found {
                     case .none: break
-                    case .changed(let document): return try answer(document, arguments)
+                    case .changed(let document): return try await answer(document, arguments)
                     // Another writer came first.
                     case .lost: continue
                     }
@@ -32,7 +32,7 @@ extension DataCall {
                 let inserted = try await upserted(
                     UpdateArguments(filter: arguments.filter, update: update, upsert: true)
                 )
-                return arguments.returnsNew ? try answer(inserted, arguments) : .none
+                return arguments.returnsNew ? try await answer(inserted, arguments) : .none
             } catch {
                 // Another upsert inserted the document at this moment: now there is one to update.
                 guard error.serverCode == .duplicateKey, attempt < 3 else { throw error }
@@ -57,7 +57,7 @@ extension DataCall {
         guard let found = try await first(match, arguments.sort, layout) else { return .none }
         switch arguments.change {
         case .delete:
-            if let denial = plan.denial(of: .delete, before: found.document, after: nil) {
+            if let denial = try await denial(of: .delete, before: found.document, after: nil) {
                 throw error(denial)
             }
             let done = try await run(
@@ -66,7 +66,7 @@ extension DataCall {
             )
             return done.affectedRows > 0 ? .changed(found.document) : .lost
         case .update(let update):
-            let after = try changed(found, UpdateArguments(filter: arguments.filter, update: update))
+            let after = try await changed(found, UpdateArguments(filter: arguments.filter, update: update))
             let shown = arguments.returnsNew ? after : found.document
             if after == found.document { return .changed(shown) }
             let shape = try await ShapeSuccession(call: self, layout: layout).shape(
@@ -142,9 +142,10 @@ extension DataCall {
     private func answer(
         _ document: BSONDocument,
         _ arguments: FindAndModifyArguments
-    ) throws(ServiceError) -> ResultDocuments {
+    ) async throws(ServiceError) -> ResultDocuments {
         let context = evaluation()
-        guard let seen = try seen(document, context) else { return .none }
+        let visible = try await deciding { () throws(ServiceError) in try self.seen(document, context) }
+        guard let seen = visible else { return .none }
         guard let projection = arguments.projection else { return ResultDocuments([seen]) }
         return ResultDocuments([try projection.apply(seen, filter: arguments.filter, context)])
     }

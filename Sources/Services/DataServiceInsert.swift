@@ -10,7 +10,7 @@ extension DataCall {
     /// `insertOne`: judged here, since the document is known, then one statement.
     func insertOne(_ document: BSONDocument) async throws(ServiceError) -> BSONValue {
         let (document, id) = prepared(EmptyTimestamps.filled(document, now: now))
-        if let denial = plan.denial(of: .insert, before: nil, after: document) { throw error(denial) }
+        if let denial = try await denial(of: .insert, before: nil, after: document) { throw error(denial) }
         try await insert(document, id)
         return id
     }

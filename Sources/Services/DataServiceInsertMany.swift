@@ -19,7 +19,7 @@ extension DataCall {
     func insertMany(_ arguments: InsertManyArguments) async throws(ServiceError) -> [BSONValue] {
         var insertions: [Insertion] = []
         insertions.reserveCapacity(arguments.documents.count)
-        for document in arguments.documents { insertions.append(try insertion(of: document)) }
+        for document in arguments.documents { insertions.append(try await insertion(of: document)) }
         let layout = try await ensureLayout()
         let errors = try await insert(insertions, layout, isOrdered: arguments.isOrdered)
         if let first = errors.first {
@@ -34,9 +34,9 @@ extension DataCall {
     }
 
     /// A document that its caller may insert.
-    func insertion(of document: BSONDocument) throws(ServiceError) -> Insertion {
+    func insertion(of document: BSONDocument) async throws(ServiceError) -> Insertion {
         let (document, id) = prepared(EmptyTimestamps.filled(document, now: now))
-        if let denial = plan.denial(of: .insert, before: nil, after: document) { throw error(denial) }
+        if let denial = try await denial(of: .insert, before: nil, after: document) { throw error(denial) }
         return Insertion(document: document, id: id, key: try TypedKey.text(id))
     }
 

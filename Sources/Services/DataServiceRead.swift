@@ -51,10 +51,14 @@ extension DataCall {
                 return ResultDocuments(rows, shapes: shapes)
             }
             guard rows.rowCount > Self.fewRows else {
-                return ResultDocuments(try visible(rows, shapes, arguments))
+                return ResultDocuments(
+                    try await deciding { () throws(ServiceError) in try visible(rows, shapes, arguments) }
+                )
             }
             return try await LongComputation.run { () async throws(ServiceError) in
-                ResultDocuments(try visible(rows, shapes, arguments))
+                ResultDocuments(
+                    try await deciding { () throws(ServiceError) in try visible(rows, shapes, arguments) }
+                )
             }
         }
         return try await LongComputation.run { () async throws(ServiceError) in
@@ -182,6 +186,15 @@ extension DataCall {
         _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
     ) async throws(ServiceError) -> Bool {
         let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
+        if plan.answers != nil {
+            // Whoever takes them decides at once: what rules ask of functions is answered before.
+            try await deciding { () throws(ServiceError) in
+                for row in 0..<rows.rowCount {
+                    let (text, shape) = StoredRow.parts(rows, row)
+                    _ = plan.visible(try StoredForm.read(text, shape: shapes[shape]))
+                }
+            }
+        }
         for row in 0..<rows.rowCount {
             let (text, shape) = StoredRow.parts(rows, row)
             if try !take(try StoredForm.read(text, shape: shapes[shape]), text.count) { return false }

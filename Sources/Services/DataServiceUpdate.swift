@@ -73,7 +73,7 @@ extension DataCall {
             newID: { newID() }
         )
         let (prepared, id) = prepared(document)
-        if let denial = plan.denial(of: .insert, before: nil, after: prepared) { throw error(denial) }
+        if let denial = try await denial(of: .insert, before: nil, after: prepared) { throw error(denial) }
         try await undoable { call async throws(ServiceError) in try await call.insert(prepared, id) }
         return prepared
     }
@@ -88,7 +88,7 @@ extension DataCall {
             guard let found = try await candidate(match, layout) else {
                 return UpdateResult(matched: 0, modified: 0)
             }
-            let after = try changed(found, arguments)
+            let after = try await changed(found, arguments)
             if after == found.document { return UpdateResult(matched: 1, modified: 0) }
             let shape = try await ShapeSuccession(call: self, layout: layout).shape(
                 of: after,
@@ -152,7 +152,7 @@ extension DataCall {
                     let page = try await candidates(match, layout, after: last, in: transaction)
                     var rows: [NewRow] = []
                     for found in page.matching {
-                        let after = try changed(found, arguments)
+                        let after = try await changed(found, arguments)
                         result.matched += 1
                         if after == found.document { continue }
                         result.modified += 1
@@ -186,12 +186,17 @@ extension DataCall {
     }
 
     /// The document after the update, which its caller may make.
-    func changed(_ found: WriteCandidate, _ arguments: UpdateArguments) throws(ServiceError)
-        -> BSONDocument
-    {
-        let after = try updated(found, arguments)
-        if let denial = plan.denial(of: .update, before: found.document, after: after) { throw error(denial) }
-        return after
+    func changed(
+        _ found: WriteCandidate,
+        _ arguments: UpdateArguments
+    ) async throws(ServiceError) -> BSONDocument {
+        try await deciding { () throws(ServiceError) in
+            let after = try updated(found, arguments)
+            if let denial = plan.denial(of: .update, before: found.document, after: after) {
+                throw error(denial)
+            }
+            return after
+        }
     }
 
     /// The document after the update.

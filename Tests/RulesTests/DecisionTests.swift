@@ -182,16 +182,6 @@ struct DecisionTests {
         #expect(plan?.visible(json(Self.document)) == nil)
     }
 
-    @Test("refuse %function by name, wherever it stands")
-    func refusesFunction() {
-        let (_, faults) = RulesParser.parse(
-            json(
-                #"{"roles": [{"name": "a", "apply_when": {"%%true": {"%function": {"name": "f", "arguments": ["%%root"]}}}, "read": true}]}"#
-            )
-        )
-        #expect(faults.map(\.message) == ["%function is not served yet"])
-    }
-
     @Test("take the export forms that are incomplete")
     func tolerates() {
         for text in [

@@ -49,11 +49,17 @@ struct RuleExpressionParserTests {
             (#"{"a": "%%user..id"}"#, "$.a", "empty"),
             (#"{"%%args.x": 1}"#, "$[\"%%args.x\"]", "third-party"),
             (#"{"%%partition": 1}"#, "$[\"%%partition\"]", "partition"),
+            (#"{"%%true": {"%function": "f"}}"#, "$[\"%%true\"][\"%function\"]", "the name of a function"),
+            (#"{"%function": {"name": ""}}"#, "$[\"%function\"]", "the name of a function"),
+            (#"{"%function": {"name": "f", "arguments": 5}}"#, "$[\"%function\"].arguments", "an array"),
             (
-                #"{"%%true": {"%function": {"name": "f", "arguments": []}}}"#, "$[\"%%true\"][\"%function\"]",
-                "%function is not served yet"
+                #"{"a": {"%function": {"name": "f", "arguments": ["%%usr"]}}}"#,
+                "$.a[\"%function\"].arguments[0]", "'%%usr' is not an expansion"
             ),
-            (#"{"%function": {"name": "f"}}"#, "$[\"%function\"]", "%function is not served yet"),
+            (
+                #"{"a": {"%function": {"name": "f"}, "$gt": 1}}"#, "$.a[\"%function\"]",
+                "beside other operators"
+            ),
             (#"{"$who": 1}"#, "$[\"$who\"]", "unknown operator '$who'"),
             (#"{"a": {"$regex": "x"}}"#, "$.a[\"$regex\"]", "'$regex'"),
             (#"{"a": {"$elemMatch": {"b": 1}}}"#, "$.a[\"$elemMatch\"]", "'$elemMatch'"),

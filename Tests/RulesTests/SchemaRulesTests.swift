@@ -87,7 +87,7 @@ struct SchemaRulesTests {
     @Test("list the faults of their expressions")
     func faults() throws {
         let schema = try SchemaParser.parse(
-            json(#"{"properties": {"a": {"validate": {"%%true": {"%function": {"name": "f"}}}}}}"#)
+            json(#"{"properties": {"a": {"validate": {"%%true": {"%function": {"arguments": []}}}}}}"#)
         )
         let validation = SchemaValidation(schema)
         #expect(validation.faults.map(\.jsonPath) == ["$.properties.a.validate[\"%%true\"][\"%function\"]"])

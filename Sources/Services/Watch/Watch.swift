@@ -54,7 +54,7 @@ public final class Watch: Sendable {
 
     /// The next changes as events, few or none of them; nil when there is nothing more to read.
     func more(_ cursor: inout Cursor) async throws(ServiceError) -> [Output]? {
-        let plan = try service.plan(operation, context)
+        let plan = try await service.plan(operation, context)
         guard let changes = try await service.next(&cursor, of: inbox) else {
             cursor.caughtUp = .now
             return nil
@@ -66,8 +66,8 @@ public final class Watch: Sendable {
     }
 
     /// The collection was dropped: as in MongoDB, that is the last event but one.
-    func ends(_ cursor: Cursor) throws(ServiceError) -> [Output] {
-        let maker = maker(try service.plan(operation, context), cursor)
+    func ends(_ cursor: Cursor) async throws(ServiceError) -> [Output] {
+        let maker = maker(try await service.plan(operation, context), cursor)
         let time = service.now() / 1000
         return ["drop", "invalidate"].map {
             .event(maker.end($0, after: cursor.place, time: time, inbox.collection ?? 0))
@@ -83,12 +83,14 @@ public final class Watch: Sendable {
     ) async throws(ServiceError) -> [BSONDocument] {
         if changes.isEmpty { return [] }
         let maker = maker(plan, cursor)
-        return try await LongComputation.run { () throws(ServiceError) in
-            var events: [BSONDocument] = []
-            for change in changes {
-                if let event = try maker.document(change) { events.append(event) }
+        return try await LongComputation.run { () async throws(ServiceError) in
+            try await service.deciding(plan, context) { () throws(ServiceError) in
+                var events: [BSONDocument] = []
+                for change in changes {
+                    if let event = try maker.document(change) { events.append(event) }
+                }
+                return events
             }
-            return events
         }
     }
 

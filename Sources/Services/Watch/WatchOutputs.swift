@@ -58,7 +58,7 @@ public struct WatchOutputs {
         if let more { return more }
         if let end = signals.droppedAt, cursor.place >= end {
             isOver = true
-            return try watch.ends(cursor)
+            return try await watch.ends(cursor)
         }
         return owesHeartbeat ? [.heartbeat] : []
     }

@@ -76,7 +76,7 @@ public final class WatchService: Sendable {
         }
         context.trace.enter(.plan)
         context.trace.note { $0.namespace = operation.namespace.name }
-        let plan = try plan(operation, context)
+        let plan = try await plan(operation, context)
         if let role = plan.plan.soleRole { context.trace.note { $0.role = role } }
         let token = try arguments.resumeToken.map { (text) throws(ServiceError) in try ResumeToken(text) }
         let inbox = try register(operation.namespace, caller)
@@ -89,13 +89,16 @@ public final class WatchService: Sendable {
     }
 
     /// What the caller may see, by the rules in force now.
-    func plan(_ operation: DataOperation, _ context: CallContext) throws(ServiceError) -> PreparedPlan {
+    func plan(
+        _ operation: DataOperation,
+        _ context: CallContext
+    ) async throws(ServiceError) -> PreparedPlan {
         guard let app = apps.app(id: context.app.id) else {
             throw ServiceError(.appNotFound, "the app is not served any more")
         }
-        if app === context.app { return try data.plan(watching: operation, context) }
+        if app === context.app { return try await data.plan(watching: operation, context) }
         let request = context.request
-        return try data.plan(
+        return try await data.plan(
             watching: operation,
             CallContext(
                 app: app,
@@ -105,6 +108,18 @@ public final class WatchService: Sendable {
                 trace: context.trace
             )
         )
+    }
+
+    /// Decides by a plan, with the answers of the functions that its rules ask.
+    func deciding<Value>(
+        _ plan: PreparedPlan,
+        _ context: CallContext,
+        _ decide: () throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        guard let answers = plan.plan.answers, let questions = data.questions(context) else {
+            return try decide()
+        }
+        return try await questions.deciding(answers, within: nil, decide)
     }
 
     func evaluation() -> EvaluationContext {

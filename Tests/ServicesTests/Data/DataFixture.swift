@@ -17,8 +17,9 @@ struct DataFixture {
     let app: AppSnapshot
 
     /// - Parameter hiddenFieldQueries: Whether callers may ask for fields that they cannot read.
+    /// - Parameter added: Further files of the app.
     /// - Throws: What PostgreSQL or the app's files are at fault with.
-    init(hiddenFieldQueries: Bool = true) async throws {
+    init(hiddenFieldQueries: Bool = true, added: [String: String] = [:]) async throws {
         let connection = try await TestCluster.shared.makeDatabase(migrated: true)
         database = Database(settings: .patient(connection, maxConnections: 8))
         catalog = CollectionCatalog(database: database)
@@ -28,7 +29,7 @@ struct DataFixture {
             ids: ObjectIDGenerator(processUnique: 1, counter: 1),
             now: { 1_700_000_000_123 }
         )
-        var files = TestApp.files
+        var files = TestApp.files.merging(added) { $1 }
         if !hiddenFieldQueries, let root = files["realm_config.json"] {
             files["realm_config.json"] = root.dropLast() + #", "allow_hidden_field_queries": false}"#
         }
