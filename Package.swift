@@ -10,8 +10,8 @@ let settings: [SwiftSetting] = [
 ]
 
 /// A library target and the arrows that may leave it.
-func room(_ name: String, _ arrows: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: arrows, swiftSettings: settings)
+func room(_ name: String, _ arrows: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: arrows, exclude: exclude, swiftSettings: settings)
 }
 
 /// The tests of one room, or of several at once.
@@ -81,6 +81,12 @@ let package = Package(
         room("Postgres", ["CLibpq", "CEpoll", "SQL", "Threading", "Observability", "Errors"]),
         .target(name: "CMail", linkerSettings: [.linkedLibrary("curl")]),
         room("Mail", ["CMail", "Threading", "Errors"]),
+        .systemLibrary(
+            name: "CJavaScript",
+            pkgConfig: "javascriptcoregtk-4.1",
+            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
+        ),
+        room("Scripting", ["BSON", "Errors", "Threading", "Observability"], exclude: ["README.md"]),
         .target(name: "CMigrations"),
         room(
             "Migrations",
