@@ -59,7 +59,11 @@ struct PartialEvaluator {
         var known: [BSONValue] = []
         var rest: [RuleOperand] = []
         for element in elements {
-            if case .value(let value, _) = Self.resolve(element, facts.answers, lookUp: { lookUp($0, atDocumentLevel) }) {
+            if case .value(let value, _) = Self.resolve(
+                element,
+                facts.answers,
+                lookUp: { lookUp($0, atDocumentLevel) }
+            ) {
                 known.append(value)
             } else {
                 rest.append(.array([element]))

@@ -36,21 +36,21 @@ public enum SyncCompatibility {
         let functions = expression.functionNames.map { "\(name) asks the function '\($0)'" }
         return functions
             + expression.expansions.compactMap { expansion in
-            switch expansion {
-            case .constant, .user, .values, .environmentTag, .environmentValues: nil
-            case .request: "\(name) uses \(expansion.text)"
-            case .image(let reference):
-                if reference.image != .root || reference.path.isEmpty {
-                    "\(name) uses \(expansion.text)"
-                } else if reference.path[0] == "_id"
-                    || queryable.contains(reference.path.joined(separator: "."))
-                {
-                    nil
-                } else {
-                    "\(name) uses the field \(reference.path.joined(separator: ".")), which is not queryable"
+                switch expansion {
+                case .constant, .user, .values, .environmentTag, .environmentValues: nil
+                case .request: "\(name) uses \(expansion.text)"
+                case .image(let reference):
+                    if reference.image != .root || reference.path.isEmpty {
+                        "\(name) uses \(expansion.text)"
+                    } else if reference.path[0] == "_id"
+                        || queryable.contains(reference.path.joined(separator: "."))
+                    {
+                        nil
+                    } else {
+                        "\(name) uses the field \(reference.path.joined(separator: ".")), which is not queryable"
+                    }
                 }
             }
-        }
     }
 
     private static func literals(_ name: String, _ entry: FieldPermissions.Entry) -> [String] {

@@ -66,13 +66,11 @@ public final class DataService: Sendable {
         self.now = now
     }
 
-    /// Does what a caller asks.
+    /// Does what a caller asks, as a part of `transaction` where there is one.
     ///
     /// - Throws: ``ServiceError`` `serviceNotFound` for a data source that the app has not, `noMatchingRuleFound` for a
     ///   namespace without rules, `invalidParameter` for an operator that users may not use; a denied write with
     ///   ``WriteDenial`` as its cause; `mongoDBError` with MongoDB's number for what MongoDB refuses.
-    ///
-    /// - Parameter transaction: What the operation becomes a part of; nil for one of its own.
     public func perform(
         _ operation: DataOperation,
         _ context: CallContext,

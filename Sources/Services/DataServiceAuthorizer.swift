@@ -23,8 +23,9 @@ struct DataAuthorizer: Sendable {
             || context.app.validation(for: namespace)?.functionNames.isEmpty == false
     }
 
-    /// - Parameter answers: What functions answered; without it what rules ask of them is missing.
-    /// - Returns: The plan; the system's lets everything pass.
+    /// What the caller may do; the system's plan lets everything pass.
+    ///
+    /// Without `answers`, what rules ask of functions is missing.
     func authorize(
         _ operation: DataOperation,
         _ context: CallContext,

@@ -35,7 +35,9 @@ struct DataCall: Sendable {
             try await checkWritable()
             if plan.answers != nil {
                 // What rules ask functions about documents is decided in the transaction of the write.
-                return try await enclosed { (call) async throws(ServiceError) in try await call.perform(action) }
+                return try await enclosed { (call) async throws(ServiceError) in
+                    try await call.perform(action)
+                }
             }
         }
         return try await perform(action)

@@ -7,7 +7,7 @@ public import Rules
 public protocol RuleFunctions: Sendable {
     /// What a function answers to the caller of an operation; nil when there is no such function, or it fails.
     ///
-    /// - Parameter transaction: The operation's, in which the function reads and writes, too; nil outside of one.
+    /// Within the operation's `transaction`, where there is one, the function reads and writes, too.
     func answer(
         _ question: FunctionQuestion,
         _ context: CallContext,
@@ -27,7 +27,8 @@ struct RuleQuestions: Sendable {
 
     /// Decides, answers what came up, and decides anew until nothing is open.
     ///
-    /// - Parameter decide: Without effect, since it is called several times.
+    /// `decide` is without effect, since it is called several times.
+    ///
     /// - Throws: `executionTimeLimitExceeded` at the deadline; what the last decision throws.
     func deciding<Value>(
         _ answers: FunctionAnswers,

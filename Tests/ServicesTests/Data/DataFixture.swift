@@ -16,8 +16,9 @@ struct DataFixture {
     let catalog: CollectionCatalog
     let app: AppSnapshot
 
-    /// - Parameter hiddenFieldQueries: Whether callers may ask for fields that they cannot read.
-    /// - Parameter added: Further files of the app.
+    /// - Parameters:
+    ///   - hiddenFieldQueries: Whether callers may ask for fields that they cannot read.
+    ///   - added: Further files of the app.
     /// - Throws: What PostgreSQL or the app's files are at fault with.
     init(hiddenFieldQueries: Bool = true, added: [String: String] = [:]) async throws {
         let connection = try await TestCluster.shared.makeDatabase(migrated: true)
