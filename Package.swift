@@ -98,13 +98,15 @@ let package = Package(
             "Services",
             [
                 "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON",
-                "Postgres", "Mail",
+                "Postgres", "Mail", "Scripting",
                 "Observability", "Errors",
                 product("AsyncHTTPClient", "async-http-client"),
                 product("CryptoExtras", "swift-crypto"),
                 product("Crypto", "swift-crypto"),
                 product("NIOCore", "swift-nio"),
                 product("NIOHTTP1", "swift-nio"),
+                product("NIOPosix", "swift-nio"),
+                product("NIOHTTPCompression", "swift-nio-extras"),
                 product("NIOFoundationCompat", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
             ]
@@ -224,7 +226,7 @@ let package = Package(
             [
                 "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL",
                 "BSON",
-                "Postgres", "Mail", "Migrations", "Observability", "Errors",
+                "Postgres", "Mail", "Migrations", "Observability", "Scripting", "Errors",
                 product("Crypto", "swift-crypto"),
                 product("CryptoExtras", "swift-crypto"),
             ]

@@ -31,6 +31,7 @@ extension AdministrationSuites {
             "app": "'shop'", "source": "'mongodb-atlas'", "database": "'store'", "collection": "'items'",
             "id": "'ann@example.com'", "email": "'new@example.com'", "password": "'a new password'",
             "name": "'new-name'", "path": "'sku'", "type": "'string'", "listener": "'somebody'",
+            "pattern": "'api.example.com'",
             "keys": #"'{"sku": 1}'"#, "options": #"'{"unique": true}'"#, "with_documents": "true",
             "most": "10", "relation": "'public.legacy'", "map_table.collection": "'fresh'",
             "map_table.mapping": "'{}'", "unmap_table.collection": "'legacy'",
