@@ -91,11 +91,16 @@ public struct UpdateArguments: Sendable {
     public var update: Update
     /// Whether a document is inserted when none matches.
     public var upsert: Bool
+    /// Of several that match, the first in this order is changed; nil takes any.
+    ///
+    /// Only for a change of one document.
+    public var sort: Sort?
 
     /// Made of its parts.
-    public init(filter: Filter, update: Update, upsert: Bool = false) {
+    public init(filter: Filter, update: Update, upsert: Bool = false, sort: Sort? = nil) {
         self.filter = filter
         self.update = update
         self.upsert = upsert
+        self.sort = sort
     }
 }

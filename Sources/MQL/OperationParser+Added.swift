@@ -59,10 +59,13 @@ extension OperationParser {
     ) throws(ServiceError) -> FindAndModifyArguments {
         var result = FindAndModifyArguments(
             filter: update.filter,
+            sort: update.sort,
             change: .update(update.update),
             upsert: update.upsert
         )
-        result.returnsNew = try arguments.flag("returnNewDocument")
+        // `new` is what MongoDB's command calls it.
+        let isNew = try arguments.flag("new")
+        result.returnsNew = try arguments.flag("returnNewDocument", default: isNew)
         switch arguments.value("returnDocument") {
         case nil: break
         case .string("after"): result.returnsNew = true
@@ -80,10 +83,15 @@ extension OperationParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> FindAndModifyArguments {
         let filter = try requiredFilter(arguments, budget)
-        return try shown(FindAndModifyArguments(filter: filter, change: .delete), arguments, budget)
+        let sort = try sort(arguments, budget)
+        return try shown(
+            FindAndModifyArguments(filter: filter, sort: sort, change: .delete),
+            arguments,
+            budget
+        )
     }
 
-    /// With the members that say which document is taken and what is shown of it.
+    /// With the member that says what is shown of the document.
     private static func shown(
         _ change: FindAndModifyArguments,
         _ arguments: OperationArguments,
@@ -93,10 +101,6 @@ extension OperationParser {
         if let projection = try arguments.document("projection") {
             budget.place = arguments.sentName("projection")
             result.projection = try ProjectionParser.parse(projection, inPipeline: false, budget)
-        }
-        if let sort = try arguments.document("sort"), !sort.isEmpty {
-            budget.place = "sort"
-            result.sort = try SortParser.parse(sort, budget)
         }
         return result
     }

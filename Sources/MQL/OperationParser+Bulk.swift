@@ -50,6 +50,7 @@ extension OperationParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> BulkOperation {
         budget.place = place
+        try UnservedMembers.check(name, arguments, inBulk: true)
         switch name {
         case "insertOne":
             let document = try arguments.requiredDocument("document")

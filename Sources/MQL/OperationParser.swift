@@ -49,6 +49,7 @@ public enum OperationParser {
         _ arguments: OperationArguments,
         _ budget: ParseBudget
     ) throws(ServiceError) -> DataAction {
+        try UnservedMembers.check(name, arguments)
         switch name {
         case "findOne": return try explained(.findOne(try find(arguments, budget, isOne: true)), arguments)
         case "find": return try explained(.find(try find(arguments, budget, isOne: false)), arguments)
@@ -94,18 +95,22 @@ public enum OperationParser {
                 )
             }
         }
-        if let sort = try arguments.document("sort"), !sort.isEmpty {
-            budget.place = "sort"
-            find.sort = try SortParser.parse(sort, budget)
-        }
+        find.sort = try sort(arguments, budget)
+        find.skip = try arguments.count("skip") ?? 0
         if isOne {
             find.limit = 1
             return find
         }
         let limit = try arguments.count("limit") ?? 0
         find.limit = limit == 0 ? defaultLimit : min(limit, maximumLimit)
-        find.skip = try arguments.count("skip") ?? 0
         return find
+    }
+
+    /// The order that a request asks for; an empty one is none.
+    static func sort(_ arguments: OperationArguments, _ budget: ParseBudget) throws(ServiceError) -> Sort? {
+        guard let sort = try arguments.document("sort"), !sort.isEmpty else { return nil }
+        budget.place = "sort"
+        return try SortParser.parse(sort, budget)
     }
 
     private static func documents(
@@ -161,7 +166,12 @@ public enum OperationParser {
             multi: multi,
             budget
         )
-        return UpdateArguments(filter: filter, update: update, upsert: try arguments.flag("upsert"))
+        return UpdateArguments(
+            filter: filter,
+            update: update,
+            upsert: try arguments.flag("upsert"),
+            sort: try sort(arguments, budget)
+        )
     }
 
     static func replacement(
@@ -178,7 +188,8 @@ public enum OperationParser {
         return UpdateArguments(
             filter: filter,
             update: .replacement(replacement),
-            upsert: try arguments.flag("upsert")
+            upsert: try arguments.flag("upsert"),
+            sort: try sort(arguments, budget)
         )
     }
 }

@@ -76,33 +76,28 @@ public struct QueryCompiler: Sendable {
         let isByKey = arguments.sort.map { $0.keys.map(\.path.components) == [["_id"]] } ?? true
         let hasOnePlan = isByKey && hasOnePlan(for: condition)
         if hasOnePlan { condition.hidesPaths = true }
-        var order: SQLFragment?
-        var way = SortingWay.inGateway
-        if comparesTexts, let sort = arguments.sort {
-            if sorting == .byIndex, let indexed = SortCompiler.indexed(sort, layout) {
-                order = indexed.order
-                condition = .all([condition, .sql(indexed.condition)])
-                way = .byIndex
-            } else if sorting != .inGateway, let keys = SortCompiler.compile(sort) {
-                order = keys
-                way = .byKeys
-            }
-        }
-        let sorts = arguments.sort == nil || order != nil
+        let ordering = arguments.sort.flatMap { self.ordering($0, from: sorting) }
+        if let proof = ordering?.condition { condition = .all([condition, .sql(proof)]) }
+        let sorts = arguments.sort == nil || ordering != nil
         let isPoint = comparesTexts && Self.isPoint(arguments.filter)
-        let rowOrder = order ?? (isPoint ? nil : SortCompiler.natural)
+        let rowOrder = ordering?.order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
             select:
                 "SELECT doc, shape FROM \(layout.table)\(Self.suffix(text(condition), rowOrder))",
             decidesMatch: decides,
             grade: decides ? .exact : condition.narrowing.grade,
             sorts: sorts,
-            sorting: way,
+            sorting: ordering?.way ?? .inGateway,
             cuts: decides && sorts,
             arguments: arguments,
             isPointRead: isPoint,
             hasOnePlan: isPoint || hasOnePlan
         )
+    }
+
+    /// How SQL puts documents in an order, by this way or the next best; nil leaves it to the gateway.
+    func ordering(_ sort: Sort, from way: SortingWay) -> Ordering? {
+        comparesTexts ? SortCompiler.ordering(sort, layout, from: way) : nil
     }
 
     /// Rows that a write may have to change, by key, so that each is seen once.
@@ -157,6 +152,11 @@ public struct QueryCompiler: Sendable {
     /// A statement that fails with ``OtherValues`` where a read with these filters would; nil where none does.
     public func proof(_ asked: [Filter]) -> SQLFragment? {
         proofs(.all([permitted] + asked.map(filters.compile))).map { "SELECT \($0)" }
+    }
+
+    /// A statement that fails with ``SortFailure`` where an order by index would; nil where none is by index.
+    public func proof(ofOrder sort: Sort) -> SQLFragment? {
+        ordering(sort, from: .byIndex)?.condition.map { "SELECT \($0)" }
     }
 
     private func proofs(_ condition: Condition) -> SQLFragment? {

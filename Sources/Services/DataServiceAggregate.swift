@@ -24,14 +24,26 @@ extension DataCall {
         guard let layout = try await layout() else {
             return ResultDocuments(try pipeline.run([], evaluation()))
         }
-        let statement = compiler(layout).aggregate(pipeline)
+        var way = SortingWay.byIndex
+        while true {
+            let statement = compiler(layout).aggregate(pipeline, sorting: way)
+            do throws(ServiceError) {
+                return try await aggregate(pipeline, statement, layout)
+            } catch {
+                way = try statement.nextWay(after: error)
+            }
+        }
+    }
+
+    private func aggregate(
+        _ pipeline: Pipeline,
+        _ statement: AggregateStatement,
+        _ layout: CollectionLayout
+    ) async throws(ServiceError) -> ResultDocuments {
         if case .documents = statement.rows, statement.remaining.stages.isEmpty, statement.decidesMatch,
             plan.readsWholeDocuments, plan.queryProjection == nil
         {
-            do {
-                return try await wholeRows(statement, layout)
-            } catch  where error.postgresFailure?.sqlState == .cannotSort {
-            }
+            return try await wholeRows(statement, layout)
         }
         if statement.isShort {
             note(statement.grade)
@@ -41,7 +53,7 @@ extension DataCall {
             }
         }
         return try await LongComputation.run { () async throws(ServiceError) in
-            try bounded(try await gathered(pipeline, layout, evaluation()))
+            try bounded(try await gathered(pipeline, statement, layout, evaluation()))
         }
     }
 
@@ -98,14 +110,26 @@ extension DataCall {
         _ layout: CollectionLayout,
         _ context: EvaluationContext
     ) async throws(ServiceError) -> [BSONDocument] {
-        let compiler = compiler(layout)
-        do {
-            if let result = try await gathered(compiler.aggregate(pipeline), layout, context) {
-                return result
+        var way = SortingWay.byIndex
+        while true {
+            let statement = compiler(layout).aggregate(pipeline, sorting: way)
+            do throws(ServiceError) {
+                return try await gathered(pipeline, statement, layout, context)
+            } catch {
+                way = try statement.nextWay(after: error)
             }
-        } catch  where error.postgresFailure?.sqlState == .cannotSort {
         }
-        return try await gathered(compiler.aggregate(pipeline, pushesDown: false), layout, context) ?? []
+    }
+
+    private func gathered(
+        _ pipeline: Pipeline,
+        _ statement: AggregateStatement,
+        _ layout: CollectionLayout,
+        _ context: EvaluationContext
+    ) async throws(ServiceError) -> [BSONDocument] {
+        if let result = try await gathered(statement, layout, context) { return result }
+        let documents = compiler(layout).aggregate(pipeline, sorting: statement.sorting, groups: false)
+        return try await gathered(documents, layout, context) ?? []
     }
 
     /// - Returns: nil where the groups have keys that SQL cannot tell apart as BSON does.
@@ -215,5 +239,15 @@ extension BSONValue {
         case .array(let elements): elements.contains(where: \.hasKeys)
         default: false
         }
+    }
+}
+
+extension AggregateStatement {
+    /// The way to sort that is left when this one met values that it cannot order.
+    ///
+    /// - Throws: Any other error.
+    fileprivate func nextWay(after error: ServiceError) throws(ServiceError) -> SortingWay {
+        guard error.postgresFailure?.sqlState == .cannotSort, let next = sorting.next else { throw error }
+        return next
     }
 }

@@ -40,7 +40,7 @@ extension DataCall {
         switch arguments.subject {
         case .find(var find):
             find.limit = min(find.limit ?? service.limits.resultDocuments, service.limits.resultDocuments)
-            let read = compiler.find(find)
+            let read = compiler.find(find, sorting: try await way(of: find.sort, compiler))
             answer.append("grade", .string(read.grade.rawValue))
             answer.append("conjuncts", Self.graded(arguments.conjuncts, compiler))
             if find.sort != nil {
@@ -49,7 +49,10 @@ extension DataCall {
             answer.append("limit", Self.place(isSQL: read.cuts))
             statement = read.statement()
         case .aggregate(let pipeline):
-            let made = compiler.aggregate(pipeline)
+            let sorts = pipeline.stages.compactMap { stage in
+                if case .sort(let sort) = stage { sort } else { nil }
+            }
+            let made = compiler.aggregate(pipeline, sorting: try await way(of: sorts.first, compiler))
             answer.append("grade", .string(made.grade.rawValue))
             answer.append("conjuncts", Self.graded(arguments.conjuncts, compiler))
             let pushed = max(0, arguments.stages.count - made.remaining.stages.count)
@@ -57,6 +60,9 @@ extension DataCall {
                 .document(["stage": .string(name), "in": Self.place(isSQL: index < pushed)])
             }
             answer.append("stages", .array(stages))
+            if made.sorting != .inGateway {
+                answer.append("sort", made.sorting == .byIndex ? "index" : "sql")
+            }
             statement = made.statement
         }
         answer.append("statement", .string(statement.rendered().text))
@@ -65,6 +71,18 @@ extension DataCall {
             answer.append("plan", try ExtendedJSON.readValue(Array(text)))
         }
         return answer
+    }
+
+    /// The way in which an order is made, as far as a look at the indexes tells.
+    private func way(of sort: Sort?, _ compiler: QueryCompiler) async throws(ServiceError) -> SortingWay {
+        guard let sort, let proof = compiler.proof(ofOrder: sort) else { return .byIndex }
+        do throws(ServiceError) {
+            _ = try await run(proof, isPoint: false)
+            return .byIndex
+        } catch {
+            guard error.postgresFailure?.sqlState == .cannotSort else { throw error }
+            return .byKeys
+        }
     }
 
     private static func place(isSQL: Bool) -> BSONValue { isSQL ? "sql" : "gateway" }

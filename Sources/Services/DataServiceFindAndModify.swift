@@ -87,12 +87,19 @@ extension DataCall {
     }
 
     /// The first document that matches, in an order.
-    private func first(
+    func first(
         _ match: WriteMatch,
         _ sort: Sort?,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> WriteCandidate? {
-        if !match.onVisible, let statement = compiler(layout).lockedCandidate(match.filter, sort: sort) {
+        var way = SortingWay.byIndex
+        while !match.onVisible,
+            let (statement, sorting) = compiler(layout).lockedCandidate(
+                match.filter,
+                sort: sort,
+                sorting: way
+            )
+        {
             do throws(ServiceError) {
                 let rows = try await transaction { (transaction) async throws(ServiceError) in
                     try await transaction.run(statement)
@@ -100,7 +107,10 @@ extension DataCall {
                 note(.exact)
                 return try await read(rows, match, layout, decidesMatch: true).first
             } catch {
-                guard error.postgresFailure?.sqlState == .cannotSort else { throw error }
+                guard error.postgresFailure?.sqlState == .cannotSort, let next = sorting.next else {
+                    throw error
+                }
+                way = next
             }
         }
         note(match.onVisible ? .superset : compiler(layout).writeGrade(match.narrowing))

@@ -10,7 +10,7 @@ extension DataCall {
     /// `updateOne`, `updateMany`, `replaceOne`: one statement where SQL gives the evaluator's answer, else the
     /// new documents are computed here and swapped in.
     func update(_ arguments: UpdateArguments, many: Bool) async throws(ServiceError) -> UpdateResult {
-        let match = try match(arguments.filter)
+        let match = try match(arguments.filter, sort: arguments.sort)
         for attempt in 1...WriteCandidates.attempts {
             let result = try await updateMatching(arguments, match, many: many)
             guard result.matched == 0, arguments.upsert else { return result }
@@ -33,23 +33,9 @@ extension DataCall {
         guard let layout = try await layout() else { return UpdateResult(matched: 0, modified: 0) }
         do throws(ServiceError) {
             if !match.onVisible, !plan.updatesVisibleForm,
-                let statement = compiler(layout).update(arguments, many: many, now: now)
+                let done = try await updateInStatement(arguments, layout, many: many)
             {
-                note(.exact)
-                if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
-                    return UpdateResult(matched: 1, modified: 1)
-                }
-                let rows = try await run(statement.statement, isPoint: statement.isPointWrite)
-                let undecided = rows.int(0, 1) ?? 0
-                if (rows.int(0, 2) ?? 0) > 0 {
-                    throw await denied(.update, arguments.filter, layout, many: many) {
-                        found throws(ServiceError) in
-                        try updated(found, arguments)
-                    }
-                }
-                if undecided == 0 {
-                    return UpdateResult(matched: rows.int(0, 0) ?? 0, modified: rows.int(0, 3) ?? 0)
-                }
+                return done
             }
             note(match.onVisible ? .superset : compiler(layout).writeGrade(arguments.filter))
             return try await LongComputation.run { () async throws(ServiceError) in
@@ -58,6 +44,52 @@ extension DataCall {
             }
         } catch {
             throw named(error)
+        }
+    }
+
+    /// - Returns: nil where the gateway has to decide.
+    private func updateInStatement(
+        _ arguments: UpdateArguments,
+        _ layout: CollectionLayout,
+        many: Bool
+    ) async throws(ServiceError) -> UpdateResult? {
+        var way = SortingWay.byIndex
+        while let statement = compiler(layout).update(arguments, many: many, now: now, sorting: way) {
+            note(.exact)
+            if let direct = statement.direct, try await run(direct, isPoint: true).affectedRows > 0 {
+                return UpdateResult(matched: 1, modified: 1)
+            }
+            let rows: ResultSet
+            if statement.sorting == .inGateway {
+                rows = try await run(statement.statement, isPoint: statement.isPointWrite)
+            } else {
+                do throws(ServiceError) {
+                    rows = try await part(statement.statement)
+                } catch {
+                    guard error.postgresFailure?.sqlState == .cannotSort, let next = statement.sorting.next
+                    else { throw error }
+                    way = next
+                    continue
+                }
+            }
+            let isDenied = (rows.int(0, 2) ?? 0) > 0
+            if isDenied, arguments.sort == nil {
+                throw await denied(.update, arguments.filter, layout, many: many) {
+                    found throws(ServiceError) in
+                    try updated(found, arguments)
+                }
+            }
+            guard !isDenied, rows.int(0, 1) ?? 0 == 0 else { return nil }
+            return UpdateResult(matched: rows.int(0, 0) ?? 0, modified: rows.int(0, 3) ?? 0)
+        }
+        return nil
+    }
+
+    /// A statement that may fail without harm to the transaction that it is a part of.
+    private func part(_ statement: SQLFragment) async throws(ServiceError) -> ResultSet {
+        guard enclosing != nil else { return try await run(statement, isPoint: false) }
+        return try await transaction { (transaction) async throws(ServiceError) in
+            try await transaction.run(statement)
         }
     }
 
@@ -85,9 +117,10 @@ extension DataCall {
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> UpdateResult {
         for _ in 0..<WriteCandidates.attempts {
-            guard let found = try await candidate(match, layout) else {
-                return UpdateResult(matched: 0, modified: 0)
-            }
+            let candidate =
+                try await arguments.sort == nil
+                ? candidate(match, layout) : first(match, arguments.sort, layout)
+            guard let found = candidate else { return UpdateResult(matched: 0, modified: 0) }
             let after = try await changed(found, arguments)
             if after == found.document { return UpdateResult(matched: 1, modified: 0) }
             let shape = try await ShapeSuccession(call: self, layout: layout).shape(

@@ -3,6 +3,42 @@ import Errors
 import MQL
 import Testing
 
+@Suite("Members that an action does not serve")
+struct UnservedMemberTests {
+    @Test(
+        "are refused by name where they would change what happens",
+        arguments: [
+            ("updateMany", #"{"filter":{},"update":{"$set":{"a":1}},"sort":{"a":1}}"#, 9),
+            ("updateOne", #"{"filter":{},"update":{"$set":{"a":1}},"explain":true}"#, 40415),
+            ("deleteOne", #"{"filter":{},"sort":{"a":1}}"#, 40415),
+            ("deleteMany", #"{"filter":{},"limit":1}"#, 40415),
+            ("find", #"{"min":{"a":1}}"#, 40415), ("find", #"{"returnKey":true}"#, 40415),
+            ("findOneAndDelete", #"{"filter":{},"skip":1}"#, 40415),
+            (
+                "bulkWrite", #"{"operations":[{"deleteOne":{"filter":{},"collation":{"locale":"en"}}}]}"#,
+                40415
+            ),
+        ]
+    )
+    func refused(action: String, members: String, code: Int) throws {
+        var body: BSONDocument = ["dataSource": "s", "database": "d", "collection": "c"]
+        for field in try ExtendedJSON.readDocument(Array(members.utf8)) { body[field.key] = field.value }
+        let error = #expect(throws: ServiceError.self) {
+            _ = try OperationParser.parse(action: action, body: body)
+        }
+        #expect(error?.serverCode == ServerErrorCode(code))
+    }
+
+    @Test("are ignored where they are null, false or say nothing")
+    func ignored() throws {
+        let body: BSONDocument = [
+            "dataSource": "s", "database": "d", "collection": "c", "filter": .document([:]), "sort": .null,
+            "explain": .bool(false), "comment": "why",
+        ]
+        _ = try OperationParser.parse(action: "deleteOne", body: body)
+    }
+}
+
 @Suite("Added actions: body → operation")
 struct AddedActionTests {
     private func parse(_ action: String, _ members: String) throws -> DataAction {

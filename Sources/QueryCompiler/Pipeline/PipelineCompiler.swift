@@ -35,6 +35,13 @@ public struct AggregateStatement: Sendable {
     public let remaining: Pipeline
     /// Whether one plan serves all values.
     public var hasOnePlan = false
+    /// The way in which it sorts; where it fails with ``SortFailure``, the next one is left.
+    public var sorting = SortingWay.inGateway
+
+    /// Whether the rows are groups.
+    var hasGroups: Bool {
+        if case .groups = rows { true } else { false }
+    }
 
     /// Whether the rows are made in SQL and the rest only puts them in order or leaves some out, so that few of them take
     /// next to no time.
@@ -57,22 +64,28 @@ extension QueryCompiler {
     ///
     /// - Parameters:
     ///   - pipeline: All stages, as the caller wrote them.
-    ///   - pushesDown: Whether stages may be SQL's at all; without, the statement reads the documents.
+    ///   - sorting: The best way to sort that may be taken.
+    ///   - groups: Whether groups may be SQL's; not where their keys have turned out to be more than it can tell apart.
     /// - Returns: A statement, and the stages that it does not cover.
-    public func aggregate(_ pipeline: Pipeline, pushesDown: Bool = true) -> AggregateStatement {
-        var prefix = PipelinePrefix(
-            condition: permitted
-        )
+    public func aggregate(
+        _ pipeline: Pipeline,
+        sorting: SortingWay = .byIndex,
+        groups: Bool = true
+    ) -> AggregateStatement {
+        var prefix = PipelinePrefix(condition: permitted)
         var remaining = pipeline.stages[...]
         let seesWholeDocuments =
             plan.readsWholeDocuments && plan.readFilterIsExact && plan.queryProjection == nil
-        if pushesDown, seesWholeDocuments, prefix.condition.isExact {
-            while let stage = remaining.first, prefix.take(stage, filters) { remaining.removeFirst() }
+        if seesWholeDocuments, prefix.condition.isExact {
+            while let stage = remaining.first, prefix.take(stage, self, sorting) { remaining.removeFirst() }
             // What cannot be decided in SQL may still narrow, as long as the stage is run again.
             if case .match(let filter)? = remaining.first { prefix.narrow(filters.compile(filter)) }
             var single = prefix
             single.condition.hidesPaths = hasOnePlan(for: prefix.condition)
-            if let grouped = grouped(single, remaining) { return grouped }
+            if var grouped = grouped(single, remaining), groups || !grouped.hasGroups {
+                grouped.sorting = prefix.sorting(ordered: false)
+                return grouped
+            }
         }
         let isExact = plan.readFilterIsExact && prefix.rulesAreExact
         return AggregateStatement(
@@ -80,7 +93,8 @@ extension QueryCompiler {
             rows: .documents,
             decidesMatch: isExact,
             grade: isExact && remaining.isEmpty ? .exact : prefix.condition.narrowing.grade,
-            remaining: Pipeline(stages: Array(remaining))
+            remaining: Pipeline(stages: Array(remaining)),
+            sorting: prefix.sorting(ordered: true)
         )
     }
 
@@ -160,7 +174,7 @@ extension QueryCompiler {
 private struct PipelinePrefix {
     var condition: Condition
     private(set) var rulesAreExact: Bool
-    private var order: SQLFragment?
+    private var ordering: Ordering?
     private var skip = 0
     private var limit: Int?
 
@@ -172,18 +186,18 @@ private struct PipelinePrefix {
     private var isCut: Bool { skip > 0 || limit != nil }
 
     /// Whether the stage was taken over whole.
-    mutating func take(_ stage: Stage, _ filters: FilterCompiler) -> Bool {
+    mutating func take(_ stage: Stage, _ compiler: QueryCompiler, _ sorting: SortingWay) -> Bool {
         switch stage {
         case .match(let filter):
-            let more = filters.compile(filter)
+            let more = compiler.filters.compile(filter)
             guard !isCut, more.isExact else { return false }
             condition = .all([condition, more])
             return true
         case .sort(let sort):
-            guard !isCut, order == nil, filters.comparesTexts, let text = SortCompiler.compile(sort) else {
+            guard !isCut, ordering == nil, let found = compiler.ordering(sort, from: sorting) else {
                 return false
             }
-            order = text
+            ordering = found
             return true
         case .skip(let count):
             guard limit == nil else { return false }
@@ -206,15 +220,21 @@ private struct PipelinePrefix {
         condition.isExact = condition.isExact && isExact
     }
 
+    /// The way in which ``select(_:from:ordered:)`` sorts.
+    func sorting(ordered: Bool) -> SortingWay { ordered || isCut ? ordering?.way ?? .inGateway : .inGateway }
+
     /// The statement for what was taken so far.
     ///
     /// - Parameters:
     ///   - columns: What a row has.
     ///   - compiler: Of the collection.
-    ///   - ordered: Whether the rows come in natural order where no stage sorts; a cut needs it, too.
+    ///   - ordered: Whether the rows come in the order of the stage that sorts, else in natural order; a cut needs it.
     /// - Returns: A `SELECT` with its conditions, order and cut.
     func select(_ columns: SQLFragment, from compiler: QueryCompiler, ordered: Bool = false) -> SQLFragment {
-        let order = order ?? (ordered || isCut ? SortCompiler.natural : nil)
+        let isOrdered = ordered || isCut
+        var condition = condition
+        if isOrdered, let proof = ordering?.condition { condition = .all([condition, .sql(proof)]) }
+        let order = isOrdered ? ordering?.order ?? SortCompiler.natural : nil
         var result: SQLFragment =
             "SELECT \(columns) FROM \(compiler.layout.table)\(QueryCompiler.suffix(compiler.text(condition), order))"
         if let limit { result += " LIMIT \(bind: .int(Int64(limit)))" }

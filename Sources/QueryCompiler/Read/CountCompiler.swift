@@ -63,18 +63,25 @@ extension QueryCompiler {
 
     /// The first document of an order that a write matches, locked until the transaction ends.
     ///
-    /// - Returns: nil where SQL cannot decide which one it is.
-    public func lockedCandidate(_ filter: Filter, sort: Sort?) -> SQLFragment? {
-        let condition = writeCondition(filter)
+    /// - Parameters:
+    ///   - filter: The caller's filter.
+    ///   - sort: The order; nil takes any document.
+    ///   - way: The best way to sort that may be taken; where it fails with ``SortFailure``, the next one.
+    /// - Returns: The statement, and the way it sorts; nil where SQL cannot decide which document it is.
+    public func lockedCandidate(
+        _ filter: Filter,
+        sort: Sort?,
+        sorting way: SortingWay = .byIndex
+    ) -> (statement: SQLFragment, sorting: SortingWay)? {
+        var condition = writeCondition(filter)
         guard condition.isExact else { return nil }
-        var order: SQLFragment?
-        if let sort {
-            guard comparesTexts, let compiled = SortCompiler.compile(sort) else { return nil }
-            order = compiled
-        }
-        return """
-            SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), order)) \
-            LIMIT 1 FOR UPDATE
-            """
+        let ordering = sort.flatMap { self.ordering($0, from: way) }
+        if sort != nil, ordering == nil { return nil }
+        if let proof = ordering?.condition { condition = .all([condition, .sql(proof)]) }
+        let suffix = Self.suffix(condition.fragment(on: "doc"), ordering?.order)
+        return (
+            "SELECT _id, doc, shape FROM \(layout.table)\(suffix) LIMIT 1 FOR UPDATE",
+            ordering?.way ?? .inGateway
+        )
     }
 }

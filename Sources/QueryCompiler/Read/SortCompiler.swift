@@ -2,8 +2,23 @@ import BSON
 import MQL
 import SQL
 
+/// An ORDER BY, with what has to hold for it.
+struct Ordering {
+    let order: SQLFragment
+    /// Raises ``SortFailure`` where the order would be another than MongoDB's.
+    var condition: SQLFragment?
+    let way: SortingWay
+}
+
 /// Turns a sort into ORDER BY, where SQL can order as MongoDB does.
 enum SortCompiler {
+    /// The best ordering, of those from the given way on; nil where only the gateway sorts.
+    static func ordering(_ sort: Sort, _ layout: CollectionLayout, from way: SortingWay) -> Ordering? {
+        if way == .byIndex, let indexed = indexed(sort, layout) { return indexed }
+        guard way != .inGateway, let keys = compile(sort) else { return nil }
+        return Ordering(order: keys, way: .byKeys)
+    }
+
     /// nil: the gateway sorts.
     ///
     /// `_id` sorts by its typed key. Other paths sort by a text that `tidegate.sort_key` makes of the value;
@@ -32,9 +47,7 @@ enum SortCompiler {
 
     /// The order by typed columns that indexes sort, with a condition that raises ``SortFailure`` where a column does
     /// not hold all values; nil where one of the fields has no such index.
-    static func indexed(_ sort: Sort, _ layout: CollectionLayout) -> (
-        order: SQLFragment, condition: SQLFragment
-    )? {
+    private static func indexed(_ sort: Sort, _ layout: CollectionLayout) -> Ordering? {
         var keys: [SQLFragment] = []
         var others: [SQLFragment] = []
         for key in sort.keys {
@@ -50,9 +63,10 @@ enum SortCompiler {
         }
         guard !others.isEmpty else { return nil }
         if !sort.keys.contains(where: { $0.path.components == ["_id"] }) { keys.append("_id ASC") }
-        return (
-            .joined(keys, separator: ", "),
-            DatabaseFunctions.sortsByColumn(.joined(others, separator: " OR "))
+        return Ordering(
+            order: .joined(keys, separator: ", "),
+            condition: DatabaseFunctions.sortsByColumn(.joined(others, separator: " OR ")),
+            way: .byIndex
         )
     }
 

@@ -15,10 +15,18 @@ public struct UpdateStatement: Sendable {
     private let make: @Sendable () -> SQLFragment
     /// Whether it is about one `_id`, so that one plan serves all values.
     public let isPointWrite: Bool
+    /// The way in which it finds the first of an order; where it fails with ``SortFailure``, the next one is left.
+    public let sorting: SortingWay
 
-    init(direct: SQLFragment?, isPointWrite: Bool, statement: @escaping @Sendable () -> SQLFragment) {
+    init(
+        direct: SQLFragment?,
+        isPointWrite: Bool,
+        sorting: SortingWay,
+        statement: @escaping @Sendable () -> SQLFragment
+    ) {
         self.direct = direct
         self.isPointWrite = isPointWrite
+        self.sorting = sorting
         make = statement
     }
 }
@@ -52,9 +60,15 @@ extension QueryCompiler {
     ///   - arguments: Filter and update; an upsert's insertion is the caller's.
     ///   - many: Whether all matching documents are changed, or one.
     ///   - now: Milliseconds since 1970.
+    ///   - sorting: As ``lockedCandidate(_:sort:sorting:)``.
     /// - Returns: nil when candidates have to be read, changed by the gateway and compared-and-swapped.
-    public func update(_ arguments: UpdateArguments, many: Bool, now: Int64) -> UpdateStatement? {
-        let condition = writeCondition(arguments.filter)
+    public func update(
+        _ arguments: UpdateArguments,
+        many: Bool,
+        now: Int64,
+        sorting: SortingWay = .byIndex
+    ) -> UpdateStatement? {
+        var condition = writeCondition(arguments.filter)
         guard comparesTexts, condition.isExact,
             let permission = permittedUpdate,
             let change = UpdateCompiler(now: now).compile(arguments.update)
@@ -66,13 +80,19 @@ extension QueryCompiler {
             : "CASE WHEN \(.joined(change.guards, separator: " AND ")) THEN \(change.document) END"
         let isPoint = Self.isPoint(arguments.filter)
         let layout = layout
+        // One document alone is the first in any order.
+        let sort = isPoint ? nil : arguments.sort
+        let ordering = sort.flatMap { self.ordering($0, from: sorting) }
+        if sort != nil, ordering == nil { return nil }
+        let direct = isPoint && !layout.isMapped ? direct(condition, change, document) : nil
+        if let proof = ordering?.condition { condition = .all([condition, .sql(proof)]) }
+        let found = Self.suffix(condition.fragment(on: "doc"), ordering?.order)
         return UpdateStatement(
-            direct: isPoint && !layout.isMapped ? direct(condition, change, document) : nil,
-            isPointWrite: isPoint
+            direct: direct,
+            isPointWrite: isPoint,
+            sorting: ordering?.way ?? .inGateway
         ) {
-            let rows =
-                "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil))"
-                as SQLFragment
+            let rows: SQLFragment = "SELECT _id, doc, shape FROM \(layout.table)\(found)"
             return """
                 WITH t AS MATERIALIZED (\(rows)\(many ? "" : " LIMIT 1") FOR UPDATE), \
                 n AS MATERIALIZED (SELECT _id, doc, shape, \(document) AS nd, \

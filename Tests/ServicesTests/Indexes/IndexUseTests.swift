@@ -130,9 +130,48 @@ struct IndexUseTests {
                 "\(found)"
             )
         }
+        let pipeline = try await plan(
+            indexes,
+            "aggregate",
+            #""pipeline":[{"$sort":{"n":-1}},{"$skip":5},{"$limit":10},{"$set":{"x":1}}]"#
+        )
+        #expect(pipeline.answer["sort"] == "index")
+        #expect(
+            pipeline.indexes.contains { $0.hasPrefix("Open_n_") } && !pipeline.nodes.contains("Sort"),
+            "\(pipeline)"
+        )
         try await indexes.create(#"{"owner":1,"n":-1}"#)
         let found = try await plan(indexes, "find", #""filter":{"owner":"u5"},"sort":{"n":-1},"limit":2"#)
         #expect(!found.nodes.contains("Seq Scan"), "\(found)")
+        await indexes.fixture.database.close()
+    }
+
+    @Test("mixed types sorted: typed keys that SQL makes, once the index is found not to hold all values")
+    func mixed() async throws {
+        let indexes = try await filled()
+        try await indexes.create(#"{"n":1}"#)
+        try await indexes.fixture.insert(
+            "Open",
+            #"{"_id":9001,"n":"text"}"#,
+            #"{"_id":9002,"n":[-1,9]}"#,
+            #"{"_id":9003}"#,
+            #"{"_id":9004,"n":true}"#
+        )
+        let members = [
+            "find": #""sort":{"n":-1},"limit":3"#,
+            "aggregate": #""pipeline":[{"$sort":{"n":-1}},{"$limit":3}]"#,
+        ]
+        for (action, member) in members {
+            let found = try await plan(indexes, action, member)
+            #expect(found.answer["sort"] == "sql" && found.answer["grade"] == "exact", "\(found)")
+            #expect(found.nodes.contains("Sort"))
+            let answer = try await indexes.fixture.documents(action, "Open", "{\(member)}")
+            let ids = try ExtendedJSON.readValue(Array("[\(answer)]".utf8)).array?.compactMap {
+                $0.document?["_id"]
+            }
+            #expect(ids == [.int32(9004), .int32(9001), .int32(863)], "\(action)")
+        }
+        #expect(try await indexes.ids(#""sort":{"n":1},"limit":2"#) == "9003,9002")
         await indexes.fixture.database.close()
     }
 
