@@ -2,10 +2,10 @@ public import BSON
 
 /// A trigger.
 ///
-/// Kept and checked; triggers are not served yet. /// Source: `reference/app-config.md` §9.
-public struct TriggerDefinition: Sendable, Hashable {
+/// Source: `reference/app-config.md` §9; `reference/functions.md` §13.
+public struct TriggerDefinition: Sendable {
     /// What sets it off.
-    public enum Kind: String, Sendable, Hashable {
+    public enum Kind: String, Sendable {
         case database = "DATABASE"
         case authentication = "AUTHENTICATION"
         case scheduled = "SCHEDULED"
@@ -21,4 +21,6 @@ public struct TriggerDefinition: Sendable, Hashable {
     public let functionName: String?
     /// The settings of its kind, as the file says.
     public let config: BSONDocument
+    /// What it follows; nil for what is not served, which the import names.
+    public let source: TriggerSource?
 }

@@ -43,6 +43,9 @@ static const unsigned char typed_reads_0013[] = {
 static const unsigned char outbound_0015[] = {
 #embed "../../migrations/0015_outbound.sql"
 };
+static const unsigned char triggers_0017[] = {
+#embed "../../migrations/0017_triggers.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -58,6 +61,7 @@ static const struct cmigration cmigrations[] = {
     {"0012_partial_indexes", partial_indexes_0012, sizeof partial_indexes_0012},
     {"0013_typed_reads", typed_reads_0013, sizeof typed_reads_0013},
     {"0015_outbound", outbound_0015, sizeof outbound_0015},
+    {"0017_triggers", triggers_0017, sizeof triggers_0017},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

@@ -19,6 +19,7 @@ extension WatchService {
 
     /// Wakes those whose collection has changes; nil is all.
     private func tell(_ collections: Set<Int32>?) {
+        notifyOthers()
         for inbox in inboxes {
             guard let collections, let collection = inbox.collection else {
                 inbox.wake()

@@ -63,28 +63,41 @@ extension WatchService {
 
     /// The next changes for a watch; nil when there are none.
     func next(_ cursor: inout Cursor, of inbox: WatchInbox) async throws(ServiceError) -> [ChangeRecord]? {
-        guard let collection = inbox.collection else { return nil }
-        let found: [ChangeRecord]
-        switch feed.page(collection, after: cursor.place) {
+        guard let collection = inbox.collection,
+            let page = try await changes(of: collection, after: cursor.place, beginning: cursor.ended)
+        else { return nil }
+        cursor.place = page.through
+        guard let ended = cursor.ended else { return page.changes }
+        return page.changes.filter { !ended.includes($0.transaction) }
+    }
+
+    /// The next changes of a collection that the feed follows, and the place up to which they are complete.
+    ///
+    /// - Parameters:
+    ///   - collection: Which one.
+    ///   - place: Behind which to begin.
+    ///   - snapshot: For a reader from the log's beginning: the transactions that had ended when it began.
+    /// - Returns: nil when nothing is decided behind that place.
+    /// - Throws: ``ResumeToken/lost`` where changes behind the place have been trimmed.
+    func changes(
+        of collection: Int32,
+        after place: Int64,
+        beginning snapshot: TransactionSnapshot? = nil
+    ) async throws(ServiceError) -> (changes: [ChangeRecord], through: Int64)? {
+        switch feed.page(collection, after: place) {
         case .nothing: return nil
-        case .changes(let changes, let place):
-            found = changes
-            cursor.place = place
+        case .changes(let changes, let through): return (changes, through)
         case .behind(let end):
-            let from = cursor.place
             let page = try await log.page(
                 of: [collection],
-                after: from,
+                after: place,
                 through: end,
-                since: from == 0 ? cursor.ended?.oldestRunning : nil
+                since: place == 0 ? snapshot?.oldestRunning : nil
             )
             // Asked afterwards: what was trimmed before or while the page was read is known now.
-            if cursor.ended == nil, try await log.state().trimmedTo > from { throw ResumeToken.lost }
-            found = page.changes
-            cursor.place = page.through
+            if snapshot == nil, try await log.state().trimmedTo > place { throw ResumeToken.lost }
+            return page
         }
-        guard let ended = cursor.ended else { return found }
-        return found.filter { !ended.includes($0.transaction) }
     }
 }
 

@@ -29,6 +29,7 @@ public final class WatchService: Sendable {
     let counters = WatchCounters()
     let observer: Observer?
     private let state = Mutex(State())
+    private let others = Mutex<[@Sendable () -> Void]>([])
 
     /// A service that nobody watches.
     ///
@@ -127,6 +128,15 @@ public final class WatchService: Sendable {
             now: now(),
             meter: EvaluationMeter(limit: data.limits.evaluationSteps, shouldStop: { Task.isCancelled })
         )
+    }
+
+    /// Tells others than watches when changes have been decided.
+    func onChanges(_ tell: @escaping @Sendable () -> Void) {
+        others.withLock { $0.append(tell) }
+    }
+
+    func notifyOthers() {
+        for tell in others.withLock({ $0 }) { tell() }
     }
 
     // MARK: The list

@@ -52,6 +52,7 @@ extension AdministrationSuites {
             "create_collection.collection": "'fresh'", "drop_index.name": "'items_price_1'",
             "create_user.email": "'carl@example.com'", "set_function.source": "'exports = () => 2'",
             "set_function.name": "'f'", "remove_function.name": "'f'", "remove_trigger.name": "'t'",
+            "resume_trigger.name": "'t'", "skip": "false",
             "remove_value.name": "'v'", "remove_secret.name": "'s'", "remove_provider.name": "'api-key'",
             "set_provider.name": "'anon-user'", "disable_api_key.id": "'65f0c0ffee00000000000002'",
             "enable_api_key.id": "'65f0c0ffee00000000000002'",
