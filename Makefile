@@ -1,7 +1,7 @@
 # tidegate: build, run, test. On a Debian machine with Swift, nothing else need be installed by hand.
 
-PACKAGES := libpq-dev libicu-dev libcurl4-openssl-dev libsqlite3-dev libjavascriptcoregtk-4.1-dev postgresql \
-	curl openssl
+PACKAGES := libpq-dev libicu-dev libcurl4-openssl-dev libsqlite3-dev libjavascriptcoregtk-4.1-dev \
+	zlib1g-dev postgresql curl openssl
 # What the tests use besides.
 TEST_PACKAGES := chromium
 # Debug starts soonest; `make run CONFIG=release` is what to measure and to deploy.

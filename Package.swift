@@ -86,7 +86,16 @@ let package = Package(
             pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
         ),
-        room("Scripting", ["BSON", "Errors", "Threading", "Observability"], exclude: ["README.md"]),
+        .target(name: "CScriptRuntime", exclude: ["js"]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        room(
+            "Scripting",
+            [
+                "CJavaScript", "CScriptRuntime", "CEpoll", "CZlib", "BSON", "Errors", "Threading",
+                "Observability", product("Crypto", "swift-crypto"), product("CryptoExtras", "swift-crypto"),
+            ],
+            exclude: ["README.md"]
+        ),
         .target(name: "CMigrations"),
         room(
             "Migrations",
@@ -138,9 +147,8 @@ let package = Package(
         .executableTarget(
             name: "tidegate",
             dependencies: [
-                "HTTPGateway", "Services", "Migrations", "Postgres", "Mail", "SQL", "AppDefinition",
-                "Accounts",
-                "BSON",
+                "HTTPGateway", "Services", "Scripting", "Migrations", "Postgres", "Mail", "SQL",
+                "AppDefinition", "Accounts", "BSON",
                 "MQL", "QueryCompiler", "Observability", "Errors",
                 product("Hummingbird", "hummingbird"),
                 product("HummingbirdCore", "hummingbird"),
@@ -220,6 +228,7 @@ let package = Package(
         ),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
         tests("MailTests", ["Mail", "Errors"]),
+        tests("ScriptingTests", ["Scripting", "BSON", "Errors", "Observability", "tidegate"]),
         tests("MigrationsTests", ["Migrations", "Postgres", "SQL", "Errors"]),
         tests(
             "ServicesTests",

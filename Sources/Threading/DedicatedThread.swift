@@ -41,12 +41,17 @@ public final class DedicatedThread: SerialExecutor {
     ///
     /// - Parameters:
     ///   - name: As for ``init(name:)``.
+    ///   - stackBytes: How deep it may call.
     ///   - body: What the thread does; it may block as it likes.
-    public static func start(name: String, _ body: @escaping @Sendable () -> Void) {
+    public static func start(
+        name: String,
+        stackBytes: Int = 1 << 20,
+        _ body: @escaping @Sendable () -> Void
+    ) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, 1 << 20)
+        pthread_attr_setstacksize(&attributes, stackBytes)
         let start = Unmanaged.passRetained(ThreadStart(name: String(name.prefix(15)), body: body))
         var thread = pthread_t()
         let status = pthread_create(

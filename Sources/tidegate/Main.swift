@@ -11,7 +11,7 @@ struct Tidegate: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, MigrateCommand.self, CheckCommand.self, ImportCommand.self,
             ExportCommand.self, ImportDocumentsCommand.self, LogsCommand.self, ExplainCommand.self,
-            BuildIndexesCommand.self, ImportUsersCommand.self,
+            BuildIndexesCommand.self, ImportUsersCommand.self, FunctionWorkerCommand.self,
         ]
     )
 }

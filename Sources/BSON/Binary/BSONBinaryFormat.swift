@@ -27,9 +27,14 @@ public enum BSONBinaryFormat {
     /// - Throws: ``ServiceError``: `invalidParameter` for a NUL in a key or a regular expression, Overflow
     ///   (15) past 200 levels, BSONObjectTooLarge (10334) past 16 MiB.
     public static func write(_ document: BSONDocument) throws(ServiceError) -> [UInt8] {
+        try write(document, bytesLimit: documentBytesLimit)
+    }
+
+    /// The bytes of a document that is no user's: a message between processes of ours.
+    package static func write(_ document: BSONDocument, bytesLimit: Int) throws(ServiceError) -> [UInt8] {
         var writer = BSONWriter()
         try writer.append(document, depth: 1)
-        guard writer.bytes.count <= documentBytesLimit else { throw tooLarge(writer.bytes.count) }
+        guard writer.bytes.count <= bytesLimit else { throw tooLarge(writer.bytes.count) }
         return writer.bytes
     }
 

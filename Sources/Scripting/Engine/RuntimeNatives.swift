@@ -1,0 +1,193 @@
+internal import BSON
+internal import CJavaScript
+
+/// The functions that the runtime's JavaScript has of us; a script never gets hold of them.
+struct RuntimeNatives {
+    /// The run owns the context, which owns these.
+    private unowned let run: ScriptRun
+
+    init(_ run: ScriptRun) {
+        self.run = run
+    }
+
+    /// What every run needs.
+    var table: [(String, NativeFunction.Body)] { running + loading + BytesNatives.table }
+
+    /// What only some scripts need, by the name of the group.
+    private func group(_ name: String) -> [(String, NativeFunction.Body)] {
+        switch name {
+        case "modules": ModuleNatives(run).table
+        case "crypto": CryptoNatives.table
+        case "tokens": TokenNatives.table
+        case "zlib": ZlibNatives.table
+        default: []
+        }
+    }
+
+    /// An object of the engine with these functions.
+    static func object(_ table: [(String, NativeFunction.Body)], in context: JSContextRef?) -> JSObjectRef? {
+        let object = JSObjectMake(context, nil, nil)
+        for (name, body) in table {
+            let function = NativeFunction(body).object(in: context)
+            EngineText.with(name) { JSObjectSetProperty(context, object, $0, function, 0, nil) }
+        }
+        return object
+    }
+
+    private var running: [(String, NativeFunction.Body)] {
+        [
+            (
+                "call",
+                { [unowned run] (call) throws(NativeFault) in
+                    let id = Int32(try call.number(0))
+                    try run.hostCall(id, try call.text(1), try Self.value(call, 2))
+                    return nil
+                }
+            ),
+            (
+                "finished",
+                { [unowned run] (call) throws(NativeFault) in
+                    run.finish(try Self.value(call, 0))
+                    return nil
+                }
+            ),
+            (
+                "failed",
+                { [unowned run] (call) throws(NativeFault) in
+                    run.fail(try Self.value(call, 0))
+                    return nil
+                }
+            ),
+            (
+                "log",
+                { [unowned run] (call) throws(NativeFault) in
+                    run.record?.log(try call.text(0))
+                    return nil
+                }
+            ),
+            (
+                "timer",
+                { [unowned run] (call) throws(NativeFault) in
+                    let milliseconds = min(try call.number(1), 1e12)
+                    run.timers.set(Int32(try call.number(0)), due: .now + .milliseconds(milliseconds))
+                    return nil
+                }
+            ),
+            (
+                "clearTimer",
+                { [unowned run] (call) throws(NativeFault) in
+                    run.timers.clear(Int32(try call.number(0)))
+                    return nil
+                }
+            ),
+            (
+                "isSystem",
+                { [unowned run] (call) throws(NativeFault) in
+                    call.make(run.request?.isSystem ?? false)
+                }
+            ),
+            (
+                "fact",
+                { [unowned run] (call) throws(NativeFault) in
+                    Self.hand(run.fact(try call.text(0)), call)
+                }
+            ),
+        ]
+    }
+
+    private var loading: [(String, NativeFunction.Body)] {
+        [
+            (
+                "load",
+                { [unowned run] (call) throws(NativeFault) in
+                    let name = try call.text(0)
+                    guard let text = RuntimeFiles.text(name) else { return nil }
+                    return try Self.evaluate(run, "runtime:" + name, "tidegate:" + name, call) { text }
+                }
+            ),
+            (
+                "compile",
+                { [unowned run] (call) throws(NativeFault) in
+                    let name = try call.text(0)
+                    let source = name.isEmpty ? run.request?.source : run.bundle.functions[name]
+                    guard let source else { return nil }
+                    let file = ScriptStack.folder + (name.isEmpty ? "source" : name) + ".js"
+                    // A source without a name is another each time.
+                    if name.isEmpty { run.engine.forget("app:functions/source.js") }
+                    return try Self.evaluate(run, "app:" + file, file, call) {
+                        ScriptStack.opening + source + ScriptStack.closing
+                    }
+                }
+            ),
+            (
+                "group",
+                { [self] (call) throws(NativeFault) in
+                    Self.object(group(try call.text(0)), in: call.context)
+                }
+            ),
+            (
+                "isSyntaxFault",
+                { [unowned run] (call) throws(NativeFault) in
+                    let value = call.value(0)
+                    return call.make(
+                        run.syntaxFaults.contains { JSValueIsStrictEqual(call.context, $0, value) }
+                    )
+                }
+            ),
+            (
+                "parse",
+                { (call) throws(NativeFault) in
+                    var text = try call.text(0)
+                    let value = text.withUTF8 { bytes in try? ExtendedJSON.readValue(Array(bytes)) }
+                    guard let value else { throw NativeFault("invalid Extended JSON") }
+                    return Self.hand(value, call)
+                }
+            ),
+            (
+                "ejson",
+                { (call) throws(NativeFault) in
+                    let value = try Self.value(call, 0)
+                    return call.make(
+                        call.flag(1) ? ExtendedJSON.relaxed(value) : ExtendedJSON.canonical(value)
+                    )
+                }
+            ),
+        ]
+    }
+
+    /// A value that `wire.js` wrote.
+    static func value(_ call: NativeArguments, _ index: Int) throws(NativeFault) -> BSONValue {
+        let value = EngineText.withUnits(call.context, call.value(index)) { units in
+            try? ScriptTextReader.read(units)
+        }
+        guard let value, let value else { throw NativeFault("the value cannot be read") }
+        return value
+    }
+
+    /// A value for the runtime's `revive`.
+    static func hand(_ value: BSONValue, _ call: NativeArguments) -> JSValueRef? {
+        let text = ScriptJSONWriter.write(value)
+        return text.withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { characters in
+                let string = JSStringCreateWithUTF8CString(characters.baseAddress)
+                defer { JSStringRelease(string) }
+                return JSValueMakeFromJSONString(call.context, string)
+            }
+        }
+    }
+
+    /// Evaluates a file; an exception of the engine goes on to whoever called.
+    static func evaluate(
+        _ run: ScriptRun,
+        _ key: String,
+        _ file: String,
+        _ call: NativeArguments,
+        _ text: () -> String
+    ) throws(NativeFault) -> JSValueRef? {
+        var exception: JSValueRef?
+        let value = run.engine.evaluate(key, in: call.context, file: file, exception: &exception, text: text)
+        guard let exception else { return value }
+        run.syntaxFaults.append(exception)
+        throw NativeFault(exception)
+    }
+}

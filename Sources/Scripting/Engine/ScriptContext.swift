@@ -1,0 +1,117 @@
+internal import BSON
+internal import CJavaScript
+
+/// A fresh set of globals, with the runtime in it.
+final class ScriptContext {
+    let reference: JSGlobalContextRef?
+    private let start: JSObjectRef?
+    private let reply: JSObjectRef?
+    private let fire: JSObjectRef?
+
+    /// The runtime itself did not load: our fault.
+    struct Broken: Error {
+        let message: String
+    }
+
+    init(engine: ScriptEngine, natives: [(String, NativeFunction.Body)], limits: ScriptLimits) throws(Broken)
+    {
+        let context = JSGlobalContextCreateInGroup(engine.group, nil)
+        reference = context
+        let native = RuntimeNatives.object(natives, in: context)
+        let facts = JSObjectMake(context, nil, nil)
+        Self.set(context, facts, "queue", JSValueMakeNumber(context, Double(limits.queue)))
+        Self.set(context, facts, "depth", JSValueMakeNumber(context, Double(limits.depth)))
+        Self.set(context, native, "limits", facts)
+        var exception: JSValueRef?
+        var parts: [JSObjectRef?] = []
+        let core = engine.evaluate("runtime:core", in: context, file: "tidegate:core", exception: &exception)
+        {
+            RuntimeFiles.text("core") ?? ""
+        }
+        if exception == nil, let made = Self.call(context, core, [native], &exception) {
+            for name in ["start", "reply", "fire"] {
+                let value = EngineText.with(name) { JSObjectGetProperty(context, made, $0, &exception) }
+                parts.append(value)
+            }
+        }
+        guard exception == nil, parts.count == 3 else {
+            throw Broken(message: Self.describe(context, exception))
+        }
+        // Held by nothing else: the script cannot reach them.
+        for part in parts { JSValueProtect(context, part) }
+        start = parts[0]
+        reply = parts[1]
+        fire = parts[2]
+    }
+
+    deinit {
+        for part in [start, reply, fire] where part != nil { JSValueUnprotect(reference, part) }
+        JSGlobalContextRelease(reference)
+    }
+
+    /// Runs the entry's first stretch.
+    ///
+    /// Returns false when the engine ended it: what a script throws comes through a native function.
+    func start(function: String, isEndpoint: Bool, arguments: [BSONValue]) -> Bool {
+        let name = EngineText.value(reference, function)
+        let form = JSValueMakeBoolean(reference, isEndpoint)
+        return call(start, [name, form, value(.array(arguments))])
+    }
+
+    /// Hands over what a host call came to.
+    func reply(call id: Int32, isAnswer: Bool, _ content: BSONValue) -> Bool {
+        let number = JSValueMakeNumber(reference, Double(id))
+        return call(reply, [number, JSValueMakeBoolean(reference, isAnswer), value(content)])
+    }
+
+    /// Runs the callback of a timer; nil when it returned, else what it threw.
+    func fire(timer: Int32) -> JSValueRef? {
+        var exception: JSValueRef?
+        _ = Self.call(reference, fire, [JSValueMakeNumber(reference, Double(timer))], &exception)
+        return exception
+    }
+
+    /// A value as the runtime's `revive` takes it.
+    func value(_ value: BSONValue) -> JSValueRef? {
+        let text = ScriptJSONWriter.write(value)
+        return text.withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { characters in
+                let string = JSStringCreateWithUTF8CString(characters.baseAddress)
+                defer { JSStringRelease(string) }
+                return JSValueMakeFromJSONString(reference, string)
+            }
+        }
+    }
+
+    private func call(_ function: JSObjectRef?, _ arguments: [JSValueRef?]) -> Bool {
+        var exception: JSValueRef?
+        _ = Self.call(reference, function, arguments, &exception)
+        return exception == nil
+    }
+
+    private static func call(
+        _ context: JSContextRef?,
+        _ function: JSValueRef?,
+        _ arguments: [JSValueRef?],
+        _ exception: inout JSValueRef?
+    ) -> JSValueRef? {
+        guard let function else { return nil }
+        return JSObjectCallAsFunction(context, function, nil, arguments.count, arguments, &exception)
+    }
+
+    private static func set(
+        _ context: JSContextRef?,
+        _ object: JSObjectRef?,
+        _ name: String,
+        _ value: JSValueRef?
+    ) {
+        EngineText.with(name) { JSObjectSetProperty(context, object, $0, value, 0, nil) }
+    }
+
+    static func describe(_ context: JSContextRef?, _ exception: JSValueRef?) -> String {
+        guard let exception, let text = JSValueToStringCopy(context, exception, nil) else { return "unknown" }
+        defer { JSStringRelease(text) }
+        let units = UnsafeBufferPointer(start: JSStringGetCharactersPtr(text), count: JSStringGetLength(text))
+        return String(decoding: units, as: UTF16.self)
+    }
+}

@@ -1,0 +1,242 @@
+public import Observability
+import Synchronization
+import Threading
+
+/// A bounded number of worker processes, and the calls that wait for one.
+///
+/// A worker belongs to one app and runs one call at a time. Start with ``init(command:limits:observer:)``, end with
+/// ``shutdown()``, after which no process is left.
+public final class ScriptPool: Scripts {
+    /// The bounds.
+    public let limits: ScriptLimits
+    private let command: [String]
+    private let observer: Observer
+    private let reactor = WorkerReactor()
+    /// Starts and reaps workers; they end with this thread.
+    private let spawner = DedicatedThread(name: "script-spawn")
+    private let state: Mutex<State>
+    private let serial = Atomic<Int64>(0)
+
+    private struct State {
+        var places: WorkerPoolState<Waiter>
+        var workers: [Int: ScriptWorker] = [:]
+        var whenEmpty: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private struct Waiter: Sendable {
+        let id: Int64
+        let resume: CheckedContinuation<ScriptWorker?, Never>
+    }
+
+    /// How deep the current task is inside of runs that wait for it.
+    @TaskLocal static var nesting = 0
+
+    /// Takes the program that is a worker when it is started with these arguments.
+    public init(
+        command: [String],
+        limits: ScriptLimits = ScriptLimits(),
+        observer: Observer = Observer { _ in }
+    ) {
+        self.command = command
+        self.limits = limits
+        self.observer = observer
+        state = Mutex(State(places: WorkerPoolState(limits: limits)))
+    }
+
+    deinit {
+        reactor.stop()
+    }
+
+    /// Runs one function to its end; cancelling the task ends the run.
+    public func run(_ call: ScriptCall, of bundle: ScriptBundle, host: any ScriptHost) async -> ScriptOutcome
+    {
+        let outcome = await start(call, of: bundle, host: host)
+        await host.end()
+        return outcome
+    }
+
+    private func start(_ call: ScriptCall, of bundle: ScriptBundle, host: any ScriptHost) async
+        -> ScriptOutcome
+    {
+        if case .named(let name) = call.entry, bundle.functions[name] == nil {
+            return ScriptOutcome(result: .failure(ScriptFailure(.notFound, "function not found: '\(name)'")))
+        }
+        let depth = Self.nesting
+        guard depth < limits.depth else {
+            let message = "functions call each other more than \(limits.depth) levels deep"
+            return ScriptOutcome(result: .failure(ScriptFailure(.execution, message)))
+        }
+        let deadline = min(call.deadline, .now + limits.runTime)
+        let run = WorkerRun(id: nextID(), call: call, deadline: deadline, limits: limits, host: host)
+        guard run.size <= limits.requestBytes else {
+            let message = "the arguments are larger than \(limits.requestBytes >> 20) MB"
+            return ScriptOutcome(result: .failure(ScriptFailure(.execution, message)))
+        }
+        guard let worker = await lease(app: bundle.app, isNested: depth > 0, until: deadline) else {
+            let failure: ScriptFailure = deadline <= .now ? .time : .busy
+            return ScriptOutcome(result: .failure(failure))
+        }
+        let (outcome, mayGoOn) = await Self.$nesting.withValue(depth + 1) {
+            await run.perform(on: worker, bundle)
+        }
+        release(worker, mayGoOn: mayGoOn)
+        return outcome
+    }
+
+    /// The fault of a source, or nil when it parses; nothing of it runs.
+    public func check(_ source: String, file: String) async -> SyntaxFault? {
+        let patience = ContinuousClock.now + .seconds(30)
+        // An app of no name: such workers never hold a bundle.
+        guard let worker = await lease(app: "", isNested: false, until: patience) else {
+            return SyntaxFault(file: file, line: 0, column: 0, message: ScriptFailure.busy.message)
+        }
+        let (fault, mayGoOn) = await WorkerRun.check(source, file: file, id: nextID(), on: worker)
+        release(worker, mayGoOn: mayGoOn)
+        return fault
+    }
+
+    /// Ends all workers and waits until they are gone.
+    public func shutdown() async {
+        let (waiters, workers) = state.withLock { ($0.places.drain(), Array($0.workers.values)) }
+        for waiter in waiters { waiter.resume.resume(returning: nil) }
+        for worker in workers { worker.kill() }
+        await withCheckedContinuation { done in
+            let isEmpty = state.withLock { state in
+                if !state.workers.isEmpty { state.whenEmpty.append(done) }
+                return state.workers.isEmpty
+            }
+            if isEmpty { done.resume() }
+        }
+    }
+
+    /// How many workers there are, how many of them are at work, how many calls wait.
+    public var counts: (workers: Int, busy: Int, waiting: Int) {
+        state.withLock { ($0.places.workerCount, $0.places.busyCount, $0.places.waitingCount) }
+    }
+
+    private func nextID() -> Int64 { serial.add(1, ordering: .relaxed).newValue }
+
+    // MARK: Workers
+
+    private func lease(app: String, isNested: Bool, until deadline: ContinuousClock.Instant) async
+        -> ScriptWorker?
+    {
+        let id = nextID()
+        let patience = Task { [weak self] in
+            // Unstructured so that it can outlast nothing: it is cancelled below, and only withdraws.
+            try await Task.sleep(until: deadline)
+            self?.withdraw(id)
+        }
+        defer { patience.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { resume in
+                guard !Task.isCancelled else { return resume.resume(returning: nil) }
+                let waiter = Waiter(id: id, resume: resume)
+                let (lease, worker) = state.withLock {
+                    state -> (WorkerPoolState<Waiter>.Lease, ScriptWorker?) in
+                    let lease = state.places.lease(waiter, app: app, isNested: isNested)
+                    if case .run(let number) = lease { return (lease, state.workers[number]) }
+                    if case .start(_, let other?) = lease { return (lease, state.workers[other]) }
+                    return (lease, nil)
+                }
+                switch lease {
+                case .run: resume.resume(returning: worker)
+                case .start(let number, _):
+                    worker?.kill()
+                    spawn(number, for: waiter)
+                case .wait: break
+                case .refuse: resume.resume(returning: nil)
+                }
+            }
+        } onCancel: {
+            withdraw(id)
+        }
+    }
+
+    private func withdraw(_ id: Int64) {
+        let found = state.withLock { state in
+            var found: Waiter?
+            _ = state.places.withdraw { waiter in
+                guard waiter.id == id else { return false }
+                found = waiter
+                return true
+            }
+            return found
+        }
+        found?.resume.resume(returning: nil)
+    }
+
+    private func release(_ worker: ScriptWorker, mayGoOn: Bool) {
+        // One that may not go on has ended, or is about to: `ended` follows.
+        guard mayGoOn else { return worker.kill() }
+        let next = state.withLock { $0.places.returned(worker.id, at: .now) }
+        perform(next, freed: worker)
+        retireIdle()
+    }
+
+    private func perform(_ next: WorkerPoolState<Waiter>.Next, freed worker: ScriptWorker?) {
+        switch next {
+        case .keep: break
+        case .serve(let waiter): waiter.resume.resume(returning: worker)
+        case .replace(let waiter, let number):
+            worker?.kill()
+            spawn(number, for: waiter)
+        case .end: worker?.kill()
+        }
+    }
+
+    /// Idle ones are looked for when a call ends, and once more when the last one may be due.
+    private func retireIdle() {
+        let idle = limits.idle
+        Task { [weak self] in
+            // Unstructured: it only ends workers that nobody uses.
+            try await Task.sleep(for: idle)
+            self?.endIdle()
+        }
+    }
+
+    private func endIdle() {
+        let due = state.withLock { state in
+            state.places.elapsed(.now).compactMap { state.workers[$0] }
+        }
+        for worker in due { worker.kill() }
+    }
+
+    private func spawn(_ number: Int, for waiter: Waiter) {
+        spawner.run { [self] in
+            do throws(WorkerProcess.NotStarted) {
+                let process = try WorkerProcess(command, memoryBytes: limits.memoryBytes)
+                let worker = ScriptWorker(id: number, process: process, reactor: reactor) { [weak self] in
+                    self?.ended($0)
+                }
+                state.withLock { $0.workers[number] = worker }
+                reactor.add(worker)
+                worker.send(.limits(limits))
+                if state.withLock({ $0.places.isDraining }) { worker.kill() }
+                waiter.resume.resume(returning: worker)
+            } catch {
+                observer.record(.lifecycle(part: "function-worker", event: "not started: \(error.reason)"))
+                let next = state.withLock { $0.places.lost(number) }
+                perform(next, freed: nil)
+                waiter.resume.resume(returning: nil)
+            }
+        }
+    }
+
+    private func ended(_ worker: ScriptWorker) {
+        let next = state.withLock { $0.places.lost(worker.id) }
+        perform(next, freed: nil)
+        spawner.run { [self] in
+            _ = worker.exitCode()
+            let waiting = state.withLock { state in
+                state.workers[worker.id] = nil
+                guard state.workers.isEmpty, state.places.isDraining else {
+                    return state.whenEmpty.filter { _ in false }
+                }
+                defer { state.whenEmpty = [] }
+                return state.whenEmpty
+            }
+            for one in waiting { one.resume() }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import BSON
+internal import CJavaScript
+internal import CScriptRuntime
+import Glibc
+import Threading
+
+/// The process that runs an app's functions, one call at a time: `tidegate function-worker`.
+public enum FunctionWorker {
+    /// Serves the gateway at the other end of descriptor 3 until it is gone; never returns.
+    public static func serve() -> Never {
+        // The gateway's death is the worker's; the thread that watches the socket is the second way.
+        cscript_die_with_parent()
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(UInt32(RLIMIT_CORE.rawValue)), &none)
+        setrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &none)
+        // The engine takes its stack's bounds from the thread.
+        DedicatedThread.start(name: "script", stackBytes: 8 << 20) {
+            let server = WorkerServer()
+            do {
+                try server.serve()
+            } catch {
+                _exit(0)
+            }
+        }
+        while true { pause() }
+    }
+}
+
+/// The worker's main thread: takes messages, runs functions.
+final class WorkerServer {
+    private let link = WorkerLink()
+    private let engine = ScriptEngine()
+    private var limits = ScriptLimits()
+    private var watch: WorkerWatch?
+    private let bundle = WorkerBundle()
+    /// Made while nobody waits for it.
+    private var prepared: ScriptRun?
+
+    func serve() throws(WorkerLink.Ended) {
+        while true {
+            if watch != nil, prepared == nil, !link.hasInput { prepared = try makeRun() }
+            guard let request = try link.next(within: nil) else { continue }
+            switch request {
+            case .limits(let limits):
+                self.limits = limits
+                watch = WorkerWatch(link: link, limits: limits)
+            case .bundle(let document):
+                bundle.replace(document)
+                engine.forget("app:")
+            case .module(let path, let content): bundle.addModule(path, content)
+            case .run(let request): try run(request)
+            case .check(let id, let source, let file):
+                try link.send(.checked(run: id, SyntaxCheck(engine: engine).fault(of: source, file: file)))
+            case .reply: break  // Of a run that is over.
+            }
+        }
+    }
+
+    private func makeRun() throws(WorkerLink.Ended) -> ScriptRun {
+        do throws(ScriptContext.Broken) {
+            return try ScriptRun(engine: engine, bundle: bundle, link: link, limits: limits)
+        } catch {
+            fatalError("the runtime does not load: \(error.message)")
+        }
+    }
+
+    private func run(_ request: WorkerRequest.RunRequest) throws(WorkerLink.Ended) {
+        let run: ScriptRun
+        if let prepared { run = prepared } else { run = try makeRun() }
+        prepared = nil
+        let record = RunRecord(
+            id: request.id,
+            deadline: .now + .milliseconds(request.milliseconds),
+            limits: limits,
+            keepsFirst: request.isEndpoint
+        )
+        watch?.watch(record)
+        let (result, response, isSound) = try run.perform(request, record: record)
+        watch?.watch(nil)
+        let memory = ResidentMemory.bytes
+        let outcome = ScriptOutcome(
+            result: result,
+            response: response,
+            messages: record.lines,
+            memoryTime: record.sample(bytes: memory)
+        )
+        let mayGoOn = isSound && memory <= limits.keptMemoryBytes
+        try link.send(.done(run: request.id, outcome, mayGoOn: mayGoOn))
+        if !mayGoOn { _exit(0) }
+    }
+}

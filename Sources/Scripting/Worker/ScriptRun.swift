@@ -1,0 +1,149 @@
+internal import BSON
+internal import CJavaScript
+
+/// One run: a fresh context, and the loop that serves it until nothing is left to do.
+final class ScriptRun {
+    let engine: ScriptEngine
+    let bundle: WorkerBundle
+    let link: WorkerLink
+    let limits: ScriptLimits
+    private(set) var request: WorkerRequest.RunRequest?
+    private(set) var record: RunRecord?
+    private var context: ScriptContext?
+    var timers = TimerQueue()
+    /// How many host calls the gateway has not answered yet.
+    private var pending = 0
+    private var result: Result<BSONValue, ScriptFailure>?
+    private var response: ScriptOutcome.Response?
+    /// Errors that a source of the app did not parse with.
+    var syntaxFaults: [JSValueRef] = []
+    private var isLinkLost = false
+
+    init(
+        engine: ScriptEngine,
+        bundle: WorkerBundle,
+        link: WorkerLink,
+        limits: ScriptLimits
+    ) throws(ScriptContext.Broken) {
+        self.engine = engine
+        self.bundle = bundle
+        self.link = link
+        self.limits = limits
+        context = try ScriptContext(engine: engine, natives: RuntimeNatives(self).table, limits: limits)
+    }
+
+    /// Runs the entry to its end, and what it left behind.
+    ///
+    /// - Returns: The result, the response of an endpoint's function, and whether the worker may serve another run.
+    func perform(
+        _ request: WorkerRequest.RunRequest,
+        record: RunRecord
+    ) throws(WorkerLink.Ended) -> (Result<BSONValue, ScriptFailure>, ScriptOutcome.Response?, Bool) {
+        self.request = request
+        self.record = record
+        engine.limit(until: record.deadline)
+        guard let context else { return (.failure(.crash), nil, false) }
+        defer { self.context = nil }
+        var isSound = context.start(
+            function: request.function ?? "",
+            isEndpoint: request.isEndpoint,
+            arguments: request.arguments
+        )
+        while isSound {
+            if isLinkLost { throw WorkerLink.Ended() }
+            let now = ContinuousClock.now
+            if now >= record.deadline { return (.failure(.time), nil, false) }
+            if let timer = timers.take(at: now) {
+                isSound = fire(timer, context)
+            } else if let result, pending == 0 {
+                // Timers that are due later do not hold a run whose entry has returned.
+                return (result, response, true)
+            } else if result == nil, pending == 0, timers.isEmpty {
+                return (.failure(Self.neverSettles), nil, true)
+            } else {
+                let due = min(timers.next() ?? record.deadline, record.deadline)
+                isSound = try receive(within: max(.zero, due - now), context)
+            }
+        }
+        // The engine ended it: at the deadline.
+        return (.failure(.time), nil, false)
+    }
+
+    private static let neverSettles = ScriptFailure(
+        .execution,
+        "the function's promise never settles: nothing is left that it could wait for"
+    )
+
+    private func receive(within patience: Duration, _ context: ScriptContext) throws(WorkerLink.Ended) -> Bool
+    {
+        guard let message = try link.next(within: patience) else { return true }
+        guard case .reply(let run, let call, let answer) = message, run == record?.id else { return true }
+        pending -= 1
+        return switch answer {
+        case .success(let value): context.reply(call: call, isAnswer: true, value)
+        case .failure(let error): context.reply(call: call, isAnswer: false, .document(error.document))
+        }
+    }
+
+    /// False when the engine was ended; what a callback throws ends the run.
+    private func fire(_ timer: Int32, _ context: ScriptContext) -> Bool {
+        guard let exception = context.fire(timer: timer) else { return true }
+        guard ContinuousClock.now < (record?.deadline ?? .now) else { return false }
+        if result == nil {
+            let message = ScriptContext.describe(context.reference, exception)
+            result = .failure(ScriptFailure(.execution, message))
+        }
+        return true
+    }
+
+    // MARK: What the runtime calls
+
+    func hostCall(_ id: Int32, _ name: String, _ arguments: BSONValue) throws(NativeFault) {
+        guard let record, let arguments = arguments.document else { throw NativeFault("no run is on") }
+        do {
+            try link.send(.hostCall(run: record.id, call: id, HostCall(name: name, arguments: arguments)))
+        } catch {
+            throw NativeFault(
+                "the arguments cannot be sent: a key or pattern holds a NUL, or they are too large"
+            )
+        }
+        pending += 1
+    }
+
+    func finish(_ outcome: BSONValue) {
+        guard result == nil else { return }
+        let document = outcome.document
+        let value = document?["value"] ?? .undefined
+        guard BSONBinaryFormat.size(of: ["": value]) <= limits.responseBytes else {
+            let megabytes = limits.responseBytes >> 20
+            result = .failure(ScriptFailure(.execution, "the result is larger than \(megabytes) MB"))
+            return
+        }
+        result = .success(value)
+        response = document?["response"]?.document.map { ScriptOutcome.Response($0) }
+    }
+
+    func fail(_ description: BSONValue) {
+        guard result == nil else { return }
+        let document = description.document ?? [:]
+        let host = document["host"]?.document.map { HostError($0) }
+        let isSyntax = document["isSyntax"]?.bool ?? false
+        result = .failure(
+            ScriptFailure(
+                isSyntax ? .syntax : .execution,
+                document["message"]?.string ?? "",
+                stack: ScriptStack.frames(of: document["stack"]?.string ?? ""),
+                hostError: host
+            )
+        )
+    }
+
+    /// What the runtime asks of the run and the app by name.
+    func fact(_ name: String) -> BSONValue {
+        switch name {
+        case "user": .document(request?.user ?? [:])
+        case "request": request?.request.map { .document($0) } ?? .null
+        default: bundle.fact(name)
+        }
+    }
+}
