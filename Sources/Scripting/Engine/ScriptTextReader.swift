@@ -90,8 +90,8 @@ struct ScriptTextReader {
         return .document(document)
     }
 
-    /// `<length>:<text>`
-    /// `<length>:<text>`.
+    /// Reads a length, a colon, and so much text.
+    private mutating func text() throws(Fault) -> String {
         var length = 0
         while true {
             let unit = try next()
