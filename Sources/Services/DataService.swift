@@ -66,12 +66,18 @@ public final class DataService: Sendable {
 
     /// Does what a caller asks.
     ///
+    /// - Parameters:
+    ///   - operation: What is asked.
+    ///   - context: By whom, and until when.
+    ///   - session: The transaction that it becomes a part of; nil is one of its own.
+    /// - Returns: The answer.
     /// - Throws: ``ServiceError`` `serviceNotFound` for a data source that the app has not, `noMatchingRuleFound` for a
     ///   namespace without rules, `invalidParameter` for an operator that users may not use; a denied write with
     ///   ``WriteDenial`` as its cause; `mongoDBError` with MongoDB's number for what MongoDB refuses.
     public func perform(
         _ operation: DataOperation,
-        _ context: CallContext
+        _ context: CallContext,
+        in session: SessionTransaction? = nil
     ) async throws(ServiceError) -> DataResult {
         context.trace.enter(.plan)
         context.trace.note { facts in
@@ -84,7 +90,8 @@ public final class DataService: Sendable {
             operation,
             plan: plan,
             deadline: context.deadline,
-            trace: context.trace
+            trace: context.trace,
+            session: session
         ) { [authorizer] (other) throws(ServiceError) in try authorizer.authorize(other, context) }
     }
 
@@ -104,6 +111,7 @@ public final class DataService: Sendable {
         plan: PreparedPlan,
         deadline: ContinuousClock.Instant,
         trace: RequestTrace? = nil,
+        session: SessionTransaction? = nil,
         authorize: @escaping @Sendable (DataOperation) throws(ServiceError) -> PreparedPlan = DataCall
             .nowhereElse
     ) async throws(ServiceError) -> DataResult {
@@ -118,6 +126,7 @@ public final class DataService: Sendable {
             authorize: authorize
         )
         call.collation = operation.options.collation
+        call.enclosing = session?.enclosing
         do {
             if let hint = operation.options.hint { try await call.check(hint) }
             call.variables = try operation.options.values(call.evaluation())
@@ -132,6 +141,12 @@ public final class DataService: Sendable {
     private func perform(_ operation: DataOperation, _ call: DataCall) async throws(ServiceError)
         -> DataResult
     {
+        if call.enclosing != nil {
+            if operation.action.mayWrite { try await call.checkWritable() }
+            return try await call.undoable { (part) async throws(ServiceError) in
+                try await part.execute(operation.action)
+            }
+        }
         do {
             return try await read(operation, call)
         } catch {

@@ -268,7 +268,7 @@ struct OneAuthorizationTests {
             (
                 "RoleResolver.resolve(",
                 // The admission asks rules about a request (`can_evaluate`), not about data.
-                ["Services/DataServiceAuthorizer.swift", "Services/DataAPIAdmission.swift"]
+                ["Services/DataServiceAuthorizer.swift", "Services/RequestAdmission.swift"]
             ),
             (".authorize(", ["Services/DataService.swift"]),
             (
