@@ -128,7 +128,7 @@ let package = Package(
             "HTTPGateway",
             [
                 "COpenAPI", "CPages", "Services", "AppDefinition", "Accounts", "Rules", "MQL", "BSON",
-                "Observability",
+                "Scripting", "Observability",
                 "Errors",
                 product("Yams", "Yams"),
                 product("Crypto", "swift-crypto"),
@@ -235,7 +235,7 @@ let package = Package(
             [
                 "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL",
                 "BSON",
-                "Postgres", "Mail", "Migrations", "Observability", "Scripting", "Errors",
+                "Postgres", "Mail", "Migrations", "Scripting", "Observability", "Errors",
                 product("Crypto", "swift-crypto"),
                 product("CryptoExtras", "swift-crypto"),
             ]
@@ -244,7 +244,7 @@ let package = Package(
             "ConformanceTests",
             [
                 "HTTPGateway", "tidegate", "Services", "AppDefinition", "Accounts", "Postgres", "SQL", "MQL",
-                "QueryCompiler", "Rules", "Schemas",
+                "QueryCompiler", "Rules", "Schemas", "Scripting",
                 "BSON", "Observability", "Errors", product("Hummingbird", "hummingbird"),
                 product("ArgumentParser", "swift-argument-parser"),
                 product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),

@@ -43,10 +43,23 @@ extension AccountFailure {
         .badRequest,
         "no reset function is configured: please use the reset mail"
     )
-    /// A function of the app would have to decide.
-    public static func functionNotServed(_ purpose: ErrorMessage, _ name: String?) -> ServiceError {
-        ServiceError(.functionNotFound, "\(purpose) function '\(known: name ?? "")' is not served yet")
+    /// The function that confirms said no, or failed.
+    public static func notConfirmed(_ email: String, _ cause: (any Error)?) -> ServiceError {
+        ServiceError(.badRequest, "failed to confirm user \"\(email)\"", cause: cause)
     }
+    /// The function that resets said no, or failed.
+    public static func notReset(_ email: String, _ cause: ServiceError?) -> ServiceError {
+        ServiceError(
+            .badRequest,
+            "failed to reset password for user \"\(email)\"",
+            cause: Reason("\(known: cause?.logText ?? "the function said no")", omitsCode: true)
+        )
+    }
+    /// A function is to confirm, and none is named.
+    public static let confirmationFunctionMissing = ServiceError(
+        .badRequest,
+        "the local-userpass provider needs confirmationFunctionName for confirmation by a function"
+    )
     /// Mails would have nowhere to lead to.
     public static let confirmationAddressMissing = ServiceError(
         .badRequest,

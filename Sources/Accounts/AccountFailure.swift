@@ -25,10 +25,10 @@ public enum AccountFailure {
     public static func userNotFoundForEndpoint(_ cause: (any Error)?) -> ServiceError {
         ServiceError(.invalidSession, "invalid session: error finding user for endpoint", cause: cause)
     }
-    /// The Data API is set to run as whom a function says.
-    public static let scriptNotServed = ServiceError(
+    /// A function would have to say as whom the request runs, and nobody asked it.
+    public static let scriptNotAsked = ServiceError(
         .functionExecutionError,
-        "run_as_user_id_script_source is not served yet"
+        "run_as_user_id_script_source was not run"
     )
 
     // Log in (client-api.md §3.1)
@@ -47,13 +47,9 @@ public enum AccountFailure {
     public static func providerNotFound(_ name: String) -> ServiceError {
         ServiceError(.authProviderNotFound, "authentication provider not found: '\(name)'")
     }
-    /// A provider that is known, but not built yet.
-    public static func providerNotServed(_ name: String) -> ServiceError {
-        ServiceError(.authProviderNotFound, "authentication provider not served yet: '\(name)'")
-    }
-    /// A user cannot be made because a function would have to run first.
-    public static func creationFunctionNotServed(_ name: String) -> ServiceError {
-        ServiceError(.functionNotFound, "user creation function '\(name)' is not served yet")
+    /// The function that decides about logins threw, or named nobody; a message is the function's own.
+    public static func functionRefused(_ message: ErrorMessage?, _ cause: (any Error)?) -> ServiceError {
+        ServiceError(.authError, message ?? "unauthorized", cause: cause)
     }
 
     // Tokens (client-api.md §6.2)

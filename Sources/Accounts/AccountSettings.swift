@@ -7,7 +7,7 @@ public struct AccountSettings: Sendable {
         case system
         /// Always this user, whatever the request carries.
         case user(id: String)
-        /// A function decides. Not served yet: such requests are refused by name.
+        /// A function decides, which accounts do not run: whoever does, asks nobody here.
         case script
     }
 
@@ -58,6 +58,22 @@ public struct AccountSettings: Sendable {
         self.dataAPIRunAs = dataAPIRunAs
         self.createUserOnAuth = createUserOnAuth
         self.fetchCustomUserData = fetchCustomUserData
+    }
+
+    /// The same app, for the credentials of a request to one of its endpoints.
+    public func forEndpoint(createsUser: Bool, fetchesCustomUserData: Bool) -> AccountSettings {
+        AccountSettings(
+            appID: appID,
+            clientAppID: clientAppID,
+            revision: revision,
+            providers: providers,
+            secrets: secrets,
+            refreshTokenLifetimeSeconds: refreshTokenLifetimeSeconds,
+            customUserData: customUserData,
+            dataAPIRunAs: .caller,
+            createUserOnAuth: createsUser,
+            fetchCustomUserData: fetchesCustomUserData
+        )
     }
 
     /// Whether users who register are sent a mail.

@@ -10,6 +10,8 @@ public enum Credentials: Sendable {
     case customToken(String)
     /// A JWT of Google, Facebook or Apple that says who logged in there.
     case idToken(ProviderConfiguration.Kind, String)
+    /// Whatever the app's own function wants to see.
+    case customFunction(BSONDocument)
 
     /// The provider that decides about these.
     public var kind: ProviderConfiguration.Kind {
@@ -19,6 +21,7 @@ public enum Credentials: Sendable {
         case .apiKey: .apiKey
         case .customToken: .customToken
         case .idToken(let kind, _): kind
+        case .customFunction: .customFunction
         }
     }
 
@@ -26,7 +29,7 @@ public enum Credentials: Sendable {
     ///
     /// - Parameters:
     ///   - provider: The name in the path.
-    ///   - body: The whole object, `options` and `provider` included; both are passed over.
+    ///   - body: The whole object, `options` and `provider` included; both are passed over, and no function sees them.
     /// - Returns: What the provider is to check.
     /// - Throws: ``ServiceError`` `authProviderNotFound` for an unknown or unserved provider;
     ///   `invalidParameter` naming the member that is missing or no string.
@@ -51,7 +54,11 @@ public enum Credentials: Sendable {
             }
             return .customToken(try text(body, "token"))
         case .google, .facebook, .apple: return .idToken(kind, try idToken(kind, body))
-        case .customFunction: throw AccountFailure.providerNotServed(provider)
+        case .customFunction:
+            var payload = body
+            payload["options"] = nil
+            if payload["provider"] == .string(provider) { payload["provider"] = nil }
+            return .customFunction(payload)
         }
     }
 

@@ -47,15 +47,6 @@ public struct CustomUserDataConfiguration: Sendable, Hashable {
         let collection = required("collection_name")
         let field = required("user_id_field")
         let function = document["on_user_creation_function_name"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-        if function != nil {
-            faults.append(
-                ProviderFault(
-                    .warning,
-                    path: "on_user_creation_function_name",
-                    "functions are not served yet; new users will be refused"
-                )
-            )
-        }
         guard !faults.contains(where: { $0.severity == .error }) else { return (nil, faults) }
         let service = document["mongo_service_name"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         return (

@@ -50,23 +50,23 @@ extension ProviderConfigurationParser {
         at name: String
     ) {
         switch kind {
-        case .customFunction:
-            faults.append(ProviderFault(.warning, path: name, "this provider is not served yet"))
         case .emailPassword:
             guard case .emailPassword(let settings) = settings else { return }
             warnIfUnserved(settings, at: name)
-        case .anonymous, .apiKey, .customToken, .google, .facebook, .apple: return
+        case .anonymous, .apiKey, .customToken, .customFunction, .google, .facebook, .apple: return
         }
     }
 
     private mutating func warnIfUnserved(_ settings: EmailPasswordSettings, at name: String) {
         let warning: (key: String, text: String)?
-        if settings.runConfirmationFunction, !settings.autoConfirm {
-            warning = ("runConfirmationFunction", "is not served yet; registration will be refused")
-        } else if settings.emailConfirmationURL == nil, !settings.autoConfirm {
+        if settings.autoConfirm {
+            warning = nil
+        } else if settings.runConfirmationFunction {
+            warning =
+                settings.confirmationFunctionName == nil
+                ? ("confirmationFunctionName", "is missing; registration will be refused") : nil
+        } else if settings.emailConfirmationURL == nil {
             warning = ("emailConfirmationUrl", "is missing; registration will be refused")
-        } else if settings.runResetFunction {
-            warning = ("runResetFunction", "is not served yet; resets will be refused")
         } else {
             warning = nil
         }

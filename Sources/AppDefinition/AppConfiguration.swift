@@ -29,9 +29,9 @@ public struct AppConfiguration: Sendable {
     public let referencedSecrets: [SecretReference]
     /// Linked data sources, by name in order.
     public let dataSources: [DataSource]
-    /// Functions, by name in order; not served yet.
+    /// Functions, by name in order.
     public let functions: [FunctionDefinition]
-    /// Custom HTTPS endpoints; not served yet.
+    /// Custom HTTPS endpoints.
     public let endpoints: [EndpointDefinition]
     /// Nil when the app has no Data API.
     public let dataAPI: DataAPIDefinition?

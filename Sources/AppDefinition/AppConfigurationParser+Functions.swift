@@ -13,6 +13,7 @@ extension AppConfigurationParser {
             if !name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(FileTree.isFileName) {
                 reader.error("name", "'\(name)' cannot be the path of a file")
             }
+            let condition = condition(&reader)
             functions.append(
                 FunctionDefinition(
                     name: name,
@@ -20,7 +21,7 @@ extension AppConfigurationParser {
                     runsAsSystem: reader.flag("run_as_system"),
                     runsAsUserID: reader.text("run_as_user_id"),
                     runsAsUserScript: reader.text("run_as_user_id_script_source"),
-                    canEvaluate: reader.object("can_evaluate") ?? BSONDocument(),
+                    canEvaluate: condition,
                     hidesArguments: reader.flag("disable_arg_logs"),
                     source: function.source
                 )

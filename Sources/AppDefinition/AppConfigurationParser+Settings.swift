@@ -113,19 +113,13 @@ extension AppConfigurationParser {
             logsArguments: reader.flag("log_function_arguments")
         )
         reader.reportUnknown()
-        if case .script = identity, !definition.isDisabled {
-            reader.warn(
-                "run_as_user_id_script_source",
-                "functions are not served yet; requests will be refused"
-            )
-        }
         reader.note(.imported, definition.isDisabled ? "Data API, disabled" : "Data API")
         findings.append(contentsOf: reader.findings)
         return definition
     }
 
     /// Reads `can_evaluate`, which no document is known to.
-    private mutating func condition(_ reader: inout ObjectReader) -> RuleExpression {
+    mutating func condition(_ reader: inout ObjectReader) -> RuleExpression {
         guard let value = reader.value("can_evaluate") else { return .constant(true) }
         var parser = RuleExpressionParser(scope: .noDocument)
         let condition = parser.parse(value, at: "$.can_evaluate")

@@ -141,7 +141,13 @@ extension ConfigurationTreeReader {
                 "create_user_on_auth": node.document["create_user_on_auth"] ?? false,
                 "disabled": false,
             ]
-            endpoint["secret_name"] = options?["secret"] ?? options?["secret_name"]
+            endpoint["secret_name"] = options?["secret_name"]
+            // A webhook holds its secret itself; here it becomes one of the app's.
+            if let literal = options?["secret"]?.string, !literal.isEmpty {
+                let secret = "webhook_\(service)_\(name)"
+                tree.secrets[secret] = tree.secrets[secret] ?? literal
+                endpoint["secret_name"] = .string(secret)
+            }
             tree.endpoints.append(ConfigurationTree.Node(endpoint, at: node.place))
             findings.add(
                 .adapted,

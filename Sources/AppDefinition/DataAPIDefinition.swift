@@ -10,7 +10,7 @@ public struct DataAPIDefinition: Sendable, Hashable {
         case caller
         case system
         case user(id: String)
-        /// A function decides; not served yet, so that requests are refused.
+        /// A function decides.
         case script(source: String)
     }
 

@@ -55,6 +55,11 @@ public struct Findings: Sendable, Hashable {
     /// Those that keep the app from being served.
     public var errors: [Finding] { list.filter { $0.outcome == .error } }
 
+    /// Takes note of one that somebody else found.
+    public mutating func add(_ finding: Finding) {
+        list.append(finding)
+    }
+
     /// Takes note of one.
     public mutating func add(_ outcome: Finding.Outcome, _ place: Place, _ message: String) {
         list.append(Finding(outcome, file: place.file, path: place.path, message))

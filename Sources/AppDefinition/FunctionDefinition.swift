@@ -1,4 +1,4 @@
-public import BSON
+public import Rules
 
 /// A function's settings and source.
 ///
@@ -14,12 +14,15 @@ public struct FunctionDefinition: Sendable, Hashable {
     public let runsAsUserID: String?
     /// The source of a function that says as whom it runs.
     public let runsAsUserScript: String?
-    /// A rule expression that must hold for a caller; empty for none.
-    public let canEvaluate: BSONDocument
+    /// Must hold for whoever calls from outside; the constant true for no condition.
+    public let canEvaluate: RuleExpression
     /// Arguments stay out of the log.
     public let hidesArguments: Bool
     /// JavaScript.
     public let source: String
+
+    /// Whether it runs as whoever calls it.
+    public var runsAsCaller: Bool { !runsAsSystem && runsAsUserID == nil && runsAsUserScript == nil }
 }
 
 /// A custom HTTPS endpoint.

@@ -4,27 +4,6 @@ import BSON
 enum UnservedParts {
     static func report(_ tree: ConfigurationTree) -> Findings {
         var findings = Findings()
-        if let function = tree.functions.sorted(by: { $0.key < $1.key }).first?.value {
-            findings.add(
-                .warning,
-                Place(file: function.config.place.file),
-                "\(count(tree.functions.count, "function")) kept; functions are not served yet"
-            )
-        }
-        if let endpoint = tree.endpoints.first {
-            findings.add(
-                .warning,
-                Place(file: endpoint.place.file),
-                "\(count(tree.endpoints.count, "endpoint")) kept; custom endpoints are not served yet"
-            )
-        }
-        if let trigger = tree.triggers.sorted(by: { $0.key < $1.key }).first?.value {
-            findings.add(
-                .warning,
-                Place(file: trigger.place.file),
-                "\(count(tree.triggers.count, "trigger")) kept; triggers do not run yet"
-            )
-        }
         if let sync = tree.sync, isEnabled(sync) {
             findings.add(.warning, sync.place, "kept; Device Sync is not served yet")
         }

@@ -40,6 +40,9 @@ static const unsigned char partial_indexes_0012[] = {
 static const unsigned char typed_reads_0013[] = {
 #embed "../../migrations/0013_typed_reads.sql"
 };
+static const unsigned char functions_0014[] = {
+#embed "../../migrations/0014_functions.sql"
+};
 static const unsigned char outbound_0015[] = {
 #embed "../../migrations/0015_outbound.sql"
 };
@@ -60,6 +63,7 @@ static const struct cmigration cmigrations[] = {
     {"0011_watch", watch_0011, sizeof watch_0011},
     {"0012_partial_indexes", partial_indexes_0012, sizeof partial_indexes_0012},
     {"0013_typed_reads", typed_reads_0013, sizeof typed_reads_0013},
+    {"0014_functions", functions_0014, sizeof functions_0014},
     {"0015_outbound", outbound_0015, sizeof outbound_0015},
     {"0017_triggers", triggers_0017, sizeof triggers_0017},
 };

@@ -47,6 +47,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     // Functions
     case functionNotFound = "FunctionNotFound"
     case functionExecutionError = "FunctionExecutionError"
+    case functionSyntaxError = "FunctionSyntaxError"
 
     // Command line and administration; never on the wire
     case invalidAppDefinition = "InvalidAppDefinition"

@@ -22,8 +22,8 @@ extension ErrorCode {
         case .readSizeLimitExceeded: .contentTooLarge
         case .badRequest, .invalidParameter, .missingParameter, .mongoDBError,
             .schemaValidationFailedWrite, .serviceNotFound, .serviceCommandNotFound,
-            .executionTimeLimitExceeded, .functionExecutionError, .userAlreadyConfirmed,
-            .userpassTokenInvalid:
+            .executionTimeLimitExceeded, .functionExecutionError, .functionSyntaxError,
+            .userAlreadyConfirmed, .userpassTokenInvalid:
             .badRequest
         case .maintenanceInProgress: .serviceUnavailable
         case .internalServerError, .invalidAppDefinition, .invalidSetting, .migrationDrift:

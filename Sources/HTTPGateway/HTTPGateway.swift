@@ -9,6 +9,7 @@ public struct HTTPGateway: Sendable {
     let accounts: AccountService
     let data: DataService
     let watches: WatchService
+    let functions: FunctionService
     var settings: GatewaySettings
     let observer: Observer
     let requestIDs: ObjectIDGenerator
@@ -22,6 +23,7 @@ public struct HTTPGateway: Sendable {
     ///   - accounts: Answers logins and tokens.
     ///   - data: Answers the Data API.
     ///   - watches: Answers those who watch collections.
+    ///   - functions: Runs the apps' functions.
     ///   - settings: Limits, times, and what is known of proxies.
     ///   - observer: Learns of every request.
     ///   - requestIDs: Names the requests.
@@ -31,6 +33,7 @@ public struct HTTPGateway: Sendable {
         accounts: AccountService,
         data: DataService,
         watches: WatchService,
+        functions: FunctionService,
         settings: GatewaySettings,
         observer: Observer,
         requestIDs: ObjectIDGenerator,
@@ -40,6 +43,7 @@ public struct HTTPGateway: Sendable {
         self.accounts = accounts
         self.data = data
         self.watches = watches
+        self.functions = functions
         self.settings = settings
         self.observer = observer
         self.requestIDs = requestIDs
@@ -71,7 +75,14 @@ public struct HTTPGateway: Sendable {
     }
 
     private var dataAPI: DataAPIRoutes {
-        DataAPIRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate)
+        DataAPIRoutes(
+            apps: apps,
+            accounts: accounts,
+            data: data,
+            functions: functions,
+            settings: settings,
+            gate: gate
+        )
     }
 
     /// The list of all routes.
@@ -83,9 +94,16 @@ public struct HTTPGateway: Sendable {
         RegistrationRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
         APIKeyRoutes(apps: apps, accounts: accounts, settings: settings, gate: gate).add(to: router)
         SessionRoutes(apps: apps, accounts: accounts, settings: settings).add(to: router)
-        FunctionRoutes(apps: apps, accounts: accounts, data: data, settings: settings, gate: gate).add(
-            to: router
-        )
+        FunctionRoutes(
+            apps: apps,
+            accounts: accounts,
+            data: data,
+            functions: functions,
+            settings: settings,
+            gate: gate
+        ).add(to: router)
+        EndpointRoutes(apps: apps, accounts: accounts, functions: functions, settings: settings, gate: gate)
+            .add(to: router)
         WatchRoutes(apps: apps, accounts: accounts, watches: watches, settings: settings, gate: gate)
             .add(to: router)
         DocumentRoutes().add(to: router)

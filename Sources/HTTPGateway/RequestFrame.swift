@@ -46,7 +46,10 @@ struct RequestFrame: Sendable {
         } else {
             response = await answer(head, app: app, trace, inner)
         }
-        policy.apply(to: &response.headers, origin: origin)
+        // A function may say itself who may read its answer.
+        if response.headers[.accessControlAllowOrigin] == nil {
+            policy.apply(to: &response.headers, origin: origin)
+        }
         response.headers[.requestID] = trace.requestID
         let record = trace.record(method: method.rawValue, route: route(), status: response.status.code)
         if tellsTiming { response.headers[.serverTiming] = ServerTiming.text(record) }

@@ -14,6 +14,8 @@ public enum RequestStage: String, CaseIterable, Sendable {
     case database
     /// Rows to documents, and what SQL left to us.
     case evaluate
+    /// A function of the app, with what it asks of the data.
+    case function
     /// The answer's bytes.
     case encode
 }

@@ -31,9 +31,35 @@ public final class RequestTrace: Sendable {
         public var grade: String?
         /// Statements sent to PostgreSQL.
         public var statements = 0
+        /// The function that ran; the hosted service's log showed as much.
+        public var function: FunctionFacts?
+        /// The log's name for the kind of request, where its route does not tell.
+        public var logType: String?
 
         /// Knows nothing yet.
         public init() {}
+    }
+
+    /// What the log says of the run of a function.
+    ///
+    /// Unlike all else it holds what the function was given and wrote, for its author.
+    public struct FunctionFacts: Sendable {
+        /// As in `functions/config.json`.
+        public var name: String
+        /// Extended JSON without credentials; nil when the function's settings leave them out.
+        public var arguments: String?
+        /// What it wrote to the console.
+        public var messages: [String] = []
+        /// Bytes · milliseconds that it held.
+        public var memoryTime: Int64 = 0
+        /// What it failed with, and where.
+        public var error: String?
+
+        /// A run that has not begun.
+        public init(name: String, arguments: String?) {
+            self.name = name
+            self.arguments = arguments
+        }
     }
 
     private struct State {
@@ -100,7 +126,7 @@ public final class RequestTrace: Sendable {
 
 /// The time spent in each stage; without a heap allocation, since every request has one.
 public struct StageTimes: Sendable {
-    private var times = InlineArray<7, Duration>(repeating: .zero)
+    private var times = InlineArray<8, Duration>(repeating: .zero)
 
     /// No time spent yet.
     public init() {}
@@ -142,6 +168,7 @@ extension RequestStage {
         case .database: 4
         case .evaluate: 5
         case .encode: 6
+        case .function: 7
         }
     }
 }

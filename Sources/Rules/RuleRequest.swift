@@ -61,6 +61,32 @@ public struct RuleRequest: Sendable {
         return document
     }
 
+    /// The request as `context.request` shows it to functions: names of headers in their canonical case.
+    ///
+    /// Source: `reference/data-api.md` §9.4.
+    public var functionDocument: BSONDocument {
+        var document = document
+        var named = BSONDocument()
+        for header in headers {
+            let name = Self.canonicalCase(header.name)
+            named[name] = .array((named[name]?.array ?? []) + header.values.map { .string($0) })
+        }
+        document["requestHeaders"] = .document(named)
+        return document
+    }
+
+    /// `content-type` is `Content-Type`.
+    public static func canonicalCase(_ header: String) -> String {
+        var startsWord = true
+        return String(
+            header.map { character in
+                defer { startsWord = character == "-" }
+                let text = startsWord ? character.uppercased() : character.lowercased()
+                return text.first ?? character
+            }
+        )
+    }
+
     private var headerDocument: BSONDocument {
         var document = BSONDocument()
         for header in headers {

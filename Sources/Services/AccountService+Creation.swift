@@ -14,8 +14,24 @@ extension AccountService {
         _ settings: AccountSettings,
         goodUntil: Int64 = .max
     ) async throws(ServiceError) -> Accepted {
-        try checkCreation(settings)
         let userID = newID().hex
+        try await runCreation(
+            UserProfile(
+                id: userID,
+                kind: .normal,
+                data: data,
+                customData: nil,
+                identities: [
+                    UserProfile.Identity(
+                        id: identityID,
+                        providerType: kind.rawValue,
+                        providerID: "",
+                        data: data
+                    )
+                ]
+            ),
+            settings
+        )
         let made = try await query(
             AccountStatements.createUser(
                 appID: settings.appID,
@@ -32,10 +48,16 @@ extension AccountService {
         return Accepted(user: user, identityID: identityID, goodUntil: goodUntil)
     }
 
-    /// Refuses to make a user where a function would have to be asked first.
-    func checkCreation(_ settings: AccountSettings) throws(ServiceError) {
-        if let function = settings.customUserData?.onUserCreationFunctionName {
-            throw AccountFailure.creationFunctionNotServed(function)
-        }
+    /// Runs the function that has a say in every new user; when it throws, the user is not made.
+    ///
+    /// It comes before the user and before the first access token, so that a document that it writes is in that
+    /// token's custom data. Source: `reference/functions.md` §11.
+    func runCreation(_ profile: UserProfile, _ settings: AccountSettings) async throws(ServiceError) {
+        guard let name = settings.customUserData?.onUserCreationFunctionName else { return }
+        _ = try await run(
+            name,
+            [.document(FunctionUser.document(.user(profile), hidesData: false))],
+            settings
+        )
     }
 }

@@ -19,7 +19,7 @@ extension AccountService {
     ) async throws(ServiceError) -> Principal {
         switch settings.dataAPIRunAs {
         case .system: return .system
-        case .script: throw AccountFailure.scriptNotServed
+        case .script: throw AccountFailure.scriptNotAsked
         case .user(let id):
             guard let user = try await user(UserKey(appID: settings.appID, userID: id)), !user.disabled else {
                 throw AccountFailure.userNotFoundForEndpoint(nil)

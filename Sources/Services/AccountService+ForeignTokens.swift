@@ -18,6 +18,9 @@ extension AccountService {
         _ settings: AccountSettings
     ) async throws(ServiceError) -> ForeignIdentity {
         let provider = try provider(login.kind, settings)
+        if case .customFunction(let payload) = login, case .customFunction(let name) = provider.settings {
+            return try await identity(byFunction: name, payload, settings)
+        }
         let decision: CustomTokenProvider.Decision
         switch (login, provider.settings) {
         case (.customToken(let text), .customToken(let tokenSettings)):

@@ -54,7 +54,7 @@ extension AccountService {
             let owner = try await acceptKey(key, settings)
             guard owner.user.profile.id == user.profile.id else { throw AccountFailure.invalidLink }
             return owner
-        case .customToken, .idToken:
+        case .customToken, .idToken, .customFunction:
             let identity = try await foreignIdentity(login, settings)
             let linked = try await add(login.kind, identity.id, identity.data, to: user, settings)
             return Accepted(

@@ -130,7 +130,8 @@ extension AccountService {
         case .emailPassword(let username, let password):
             try await acceptPassword(username: username, password: password, settings)
         case .apiKey(let key): try await acceptKey(key, settings)
-        case .customToken, .idToken: try await acceptToken(login, settings, mayCreate: mayCreate)
+        case .customToken, .idToken, .customFunction:
+            try await acceptToken(login, settings, mayCreate: mayCreate)
         }
     }
 

@@ -65,7 +65,7 @@ extension AccountService {
         if let known = stored.user {
             user = known
         } else {
-            user = try await firstLogin(username: username, settings)
+            user = try await firstLogin(username: username, identityID: stored.identityID, settings)
         }
         guard !user.disabled else { throw AccountFailure.userDisabled }
         return Accepted(user: user, identityID: stored.identityID)
@@ -74,15 +74,34 @@ extension AccountService {
     /// Makes the user of a registration; of several first logins at once, one does.
     private func firstLogin(
         username: String,
+        identityID: String,
         _ settings: AccountSettings
     ) async throws(ServiceError) -> User {
-        try checkCreation(settings)
+        let userID = newID().hex
+        let data = EmailPasswordProvider.data(username: username)
+        try await runCreation(
+            UserProfile(
+                id: userID,
+                kind: .normal,
+                data: data,
+                customData: nil,
+                identities: [
+                    UserProfile.Identity(
+                        id: identityID,
+                        providerType: ProviderConfiguration.Kind.emailPassword.rawValue,
+                        providerID: "",
+                        data: data
+                    )
+                ]
+            ),
+            settings
+        )
         _ = try await query(
             CredentialStatements.createUser(
                 appID: settings.appID,
                 username: username,
-                userID: newID().hex,
-                data: EmailPasswordProvider.data(username: username)
+                userID: userID,
+                data: data
             )
         )
         let rows = try await query(

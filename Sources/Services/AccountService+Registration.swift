@@ -5,15 +5,16 @@ import SQL
 
 extension AccountService {
     /// How an app has registrations confirmed.
-    private enum Confirmation {
+    private enum Confirmation: Equatable {
         case automatic
         case mail
+        case function(String)
     }
 
     /// Registers an email/password user: confirmed at once, or by the mail that is asked for here.
     ///
     /// - Throws: ``ServiceError`` `accountNameInUse`, `badRequest` as `reference/client-api.md` §11 says;
-    ///   `functionNotFound` where a function of the app would have to confirm.
+    ///   what a function that confirms fails with only says that it failed.
     public func register(
         email: String,
         password: String,
@@ -23,7 +24,6 @@ extension AccountService {
         let rules = try emailPasswordSettings(settings)
         try EmailPasswordProvider.checkRegistration(email: email, password: password)
         let confirmation = try Self.confirmation(rules)
-        try checkCreation(settings)
         // Names that are taken are found out by trying: what finds one counts as a failure.
         let attempt = try throttle.begin(account: nil, appID: settings.appID, from: address)
         // Before the hash, which costs: the answer is the same either way.
@@ -37,9 +37,18 @@ extension AccountService {
         if confirmation == .mail { try checkMails(from: address) }
         let hash = try await hash(password)
         let identityID = newIdentityID()
-        let made =
-            switch confirmation {
-            case .automatic:
+        let made: ResultSet
+        switch confirmation {
+        case .function(let name):
+            return try await register(
+                email,
+                hash: hash.text,
+                identityID: identityID,
+                confirmedBy: name,
+                settings
+            )
+        case .automatic:
+            made =
                 try await query(
                     CredentialStatements.register(
                         appID: settings.appID,
@@ -48,7 +57,8 @@ extension AccountService {
                         identityID: identityID
                     )
                 )
-            case .mail:
+        case .mail:
+            made =
                 try await query(
                     RegistrationStatements.registerPending(
                         appID: settings.appID,
@@ -57,7 +67,7 @@ extension AccountService {
                         identityID: identityID
                     )
                 )
-            }
+        }
         guard made.affectedRows > 0 else { throw AccountFailure.nameInUse }
         if confirmation == .mail { mailQueued(from: address) }
     }
@@ -65,7 +75,10 @@ extension AccountService {
     private static func confirmation(_ rules: EmailPasswordSettings) throws(ServiceError) -> Confirmation {
         if rules.autoConfirm { return .automatic }
         if rules.runConfirmationFunction {
-            throw AccountFailure.functionNotServed("confirmation", rules.confirmationFunctionName)
+            guard let name = rules.confirmationFunctionName else {
+                throw AccountFailure.confirmationFunctionMissing
+            }
+            return .function(name)
         }
         guard rules.emailConfirmationURL != nil else { throw AccountFailure.confirmationAddressMissing }
         return .mail
@@ -108,7 +121,7 @@ extension AccountService {
         }
     }
 
-    /// Would run the confirmation function again; says why it does not.
+    /// Runs the confirmation function again, for a registration that it left pending.
     public func callConfirmation(
         email: String,
         _ settings: AccountSettings,
@@ -120,7 +133,10 @@ extension AccountService {
         guard rules.runConfirmationFunction else {
             throw AccountFailure.noConfirmationFunction(for: email)
         }
-        throw AccountFailure.functionNotServed("confirmation", rules.confirmationFunctionName)
+        guard let name = rules.confirmationFunctionName else {
+            throw AccountFailure.confirmationFunctionMissing
+        }
+        try await confirm(email, by: name, settings)
     }
 
     // What confirmation and reset share

@@ -54,7 +54,7 @@ extension AccountService {
         }
     }
 
-    /// Would run the reset function; says why it does not.
+    /// Runs the reset function, which may let the new password stand at once.
     public func callReset(
         email: String,
         password: String,
@@ -65,7 +65,9 @@ extension AccountService {
         let rules = try emailPasswordSettings(settings)
         guard EmailPasswordProvider.isPassword(password) else { throw AccountFailure.passwordLength }
         try await checkAccount(email, settings, from: address)
-        guard rules.runResetFunction else { throw AccountFailure.noResetFunction }
-        throw AccountFailure.functionNotServed("reset", rules.resetFunctionName)
+        guard rules.runResetFunction, let name = rules.resetFunctionName else {
+            throw AccountFailure.noResetFunction
+        }
+        try await reset(email, to: password, by: name, arguments, settings)
     }
 }

@@ -3,6 +3,7 @@ public import BSON
 public import Errors
 public import Postgres
 import SQL
+import Synchronization
 
 /// Where the custom user data documents come from; `DataService` looks them up as the system.
 public protocol CustomUserDataSource: Sendable {
@@ -90,6 +91,7 @@ public final class AccountService: Sendable {
     let mailsByAddress: TokenBuckets?
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
+    let functions = Mutex<(any AccountFunctions)?>(nil)
 
     /// How long one statement may take.
     static let statementLimit: Duration = .seconds(10)

@@ -1,4 +1,4 @@
-import AppDefinition
+public import AppDefinition
 public import Errors
 public import Observability
 public import Postgres
@@ -9,6 +9,11 @@ import Synchronization
 /// ``load()`` once at start, then ``run()`` as long as the process lives. ``app(clientAppID:)`` is called by every
 /// request: it takes one lock for a look-up and never waits for a load.
 public final class AppRegistry: Sendable {
+    /// Finds what is wrong with the sources of an app's functions, but for those that are in force already.
+    public typealias SourceCheck =
+        @Sendable (_ app: AppConfiguration, _ inForce: AppConfiguration?) async ->
+        [Finding]
+
     private struct State {
         var byClientAppID: [String: AppSnapshot] = [:]
         var byID: [String: AppSnapshot] = [:]
@@ -18,10 +23,12 @@ public final class AppRegistry: Sendable {
     private let store: AppStore
     private let database: Database
     private let observer: Observer?
+    private let checkSources: SourceCheck?
     private let state = Mutex(State())
 
     /// A registry without apps; nothing is read yet.
-    public init(database: Database, observer: Observer? = nil) {
+    public init(database: Database, observer: Observer? = nil, checkSources: SourceCheck? = nil) {
+        self.checkSources = checkSources
         store = AppStore(database: database)
         self.database = database
         self.observer = observer
@@ -113,6 +120,14 @@ public final class AppRegistry: Sendable {
         guard let definition = parsed.app, !findings.hasErrors else {
             await refuse(stored, findings.errors, inForce: current?.version)
             return
+        }
+        // Of an app that is not served at all yet, the functions that do parse are better than none.
+        if let checkSources {
+            let faults = await checkSources(definition, current?.definition)
+            if !faults.isEmpty {
+                await refuse(stored, faults, inForce: current?.version ?? stored.version)
+                if current != nil { return }
+            }
         }
         let snapshot = AppSnapshot(
             id: stored.id,

@@ -28,6 +28,8 @@ public final class AppSnapshot: Sendable {
     private let collections: [Namespace: CollectionDefinition]
     private let defaults: [ByteText: CollectionRules]
     private let validations: [Namespace: SchemaValidation]
+    private let functions: [ByteText: FunctionDefinition]
+    private let endpoints: [ByteText: EndpointDefinition]
 
     /// Makes a snapshot of a checked configuration.
     public init(
@@ -68,6 +70,14 @@ public final class AppSnapshot: Sendable {
         self.collections = collections
         self.defaults = defaults
         self.validations = validations
+        endpoints = Dictionary(
+            definition.endpoints.filter { !$0.isDisabled }.map { (Self.key($0.httpMethod, $0.route), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        functions = Dictionary(
+            definition.functions.map { (ByteText($0.name), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
         let runAs: AccountSettings.RunAs =
             switch definition.dataAPI?.identity {
             case nil, .caller?: .caller
@@ -91,6 +101,20 @@ public final class AppSnapshot: Sendable {
     /// Whether the app has a data source of that name.
     public func hasDataSource(_ name: String) -> Bool {
         definition.dataSource(name) != nil
+    }
+
+    /// The function of that name, byte by byte.
+    public func function(_ name: String) -> FunctionDefinition? {
+        functions[ByteText(name)]
+    }
+
+    /// The endpoint that answers a method under a route: one for the method before one for all.
+    public func endpoint(_ route: String, method: String) -> EndpointDefinition? {
+        endpoints[Self.key(method, route)] ?? endpoints[Self.key("*", route)]
+    }
+
+    private static func key(_ method: String, _ route: String) -> ByteText {
+        ByteText("\(method) \(route)")
     }
 
     /// The rules of a namespace, its own or the data source's default ones; nil when there are neither.

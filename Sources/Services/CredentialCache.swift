@@ -1,4 +1,5 @@
 import Accounts
+import BSON
 import Crypto
 import Errors
 import Synchronization
@@ -64,6 +65,7 @@ final class CredentialCache: Sendable {
             case .apiKey(let key): ["key", key]
             case .customToken(let token): ["token", token]
             case .idToken(let kind, let token): ["id token", kind.rawValue, token]
+            case .customFunction(let payload): ["function", ExtendedJSON.canonical(.document(payload))]
             }
         var code = HMAC<SHA256>(key: secret)
         for part in [settings.appID, String(settings.revision)] + parts {

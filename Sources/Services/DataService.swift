@@ -66,8 +66,13 @@ public final class DataService: Sendable {
         self.now = now
     }
 
-    /// Does what a caller asks, as a part of `transaction` where there is one.
+    /// Does what a caller asks.
     ///
+    /// - Parameters:
+    ///   - operation: What is asked.
+    ///   - context: By whom, and until when.
+    ///   - transaction: What it becomes a part of; nil is one of its own.
+    /// - Returns: The answer.
     /// - Throws: ``ServiceError`` `serviceNotFound` for a data source that the app has not, `noMatchingRuleFound` for a
     ///   namespace without rules, `invalidParameter` for an operator that users may not use; a denied write with
     ///   ``WriteDenial`` as its cause; `mongoDBError` with MongoDB's number for what MongoDB refuses.
@@ -166,6 +171,12 @@ public final class DataService: Sendable {
     private func perform(_ operation: DataOperation, _ call: DataCall) async throws(ServiceError)
         -> DataResult
     {
+        if call.enclosing != nil {
+            if operation.action.mayWrite { try await call.checkWritable() }
+            return try await call.undoable { (part) async throws(ServiceError) in
+                try await part.execute(operation.action)
+            }
+        }
         do {
             return try await read(operation, call)
         } catch {

@@ -44,7 +44,7 @@ struct DataCall: Sendable {
     }
 
     /// Refuses to write where the documents are a view's rows.
-    private func checkWritable() async throws(ServiceError) {
+    func checkWritable() async throws(ServiceError) {
         guard case .mapped(isWritable: false) = try await layout()?.origin else { return }
         throw .mongo(166, "Namespace \(known: namespace.name) is a mapped relation that is read only")
     }

@@ -21,14 +21,18 @@ public final class EnclosingTransaction: Sendable {
     }
 
     let transaction: Transaction
+    /// Whether it cannot begin anew, so that orders are recorded on another connection at once; the number of such
+    /// transactions is bounded, so that there is one.
+    let recordsAtOnce: Bool
     private let orders: RecordedOrders
     private let unknown = Mutex<[Unknown]>([])
     /// More are left for the next attempt.
     private static let most = 10_000
 
-    init(_ transaction: Transaction, _ orders: RecordedOrders) {
+    init(_ transaction: Transaction, _ orders: RecordedOrders, recordsAtOnce: Bool = false) {
         self.transaction = transaction
         self.orders = orders
+        self.recordsAtOnce = recordsAtOnce
     }
 
     /// Whether the transaction wrote placeholders, so that it must not be committed.

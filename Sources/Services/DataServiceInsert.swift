@@ -60,7 +60,7 @@ extension DataCall {
     ) async throws(ServiceError) -> NewRow {
         let bytes = try Self.stored(document)
         let shape: Int32
-        if let enclosing {
+        if let enclosing, !enclosing.recordsAtOnce {
             let id = layout.id
             shape =
                 service.shapes.knownID(for: document, collection: id)

@@ -27,7 +27,7 @@ struct ShapeSuccession {
         from found: WriteCandidate,
         by update: Update
     ) async throws(ServiceError) -> Int32 {
-        if let enclosing = call.enclosing {
+        if let enclosing = call.enclosing, !enclosing.recordsAtOnce {
             if let id = knownShape(of: document, from: found) { return id }
             let layout = layout
             return enclosing.shape(

@@ -194,7 +194,7 @@ extension DataCall {
                         if let known = succession.knownShape(of: after, from: found) {
                             shape = known
                         } else if enclosing != nil {
-                            // The enclosing transaction records it, and begins anew.
+                            // The enclosing transaction records it, and begins anew if it must.
                             shape = try await succession.shape(of: after, from: found, by: arguments.update)
                         } else {
                             if unknown.count < 64 { unknown.append((after, found)) }

@@ -4,9 +4,9 @@ import Foundation
 /// What became of an app's directory, for the terminal.
 struct AppReport {
     /// The app, when it has no errors.
-    let app: AppConfiguration?
+    private(set) var app: AppConfiguration?
     let tree: ConfigurationTree?
-    let findings: Findings
+    private(set) var findings: Findings
 
     init(_ files: FileTree, knownSecrets: Set<String> = []) {
         var (tree, findings) = ConfigurationTreeReader.read(files)
@@ -21,6 +21,16 @@ struct AppReport {
         self.app = app
         self.tree = tree
         self.findings = findings
+    }
+
+    /// With what an engine finds in the sources of the app's functions.
+    func checkingSources() async -> AppReport {
+        guard let app else { return self }
+        var checked = self
+        let faults = await EngineForChecks.faults(of: app)
+        for fault in faults { checked.findings.add(fault) }
+        if !faults.isEmpty { checked.app = nil }
+        return checked
     }
 
     /// One line per item, and the sums.

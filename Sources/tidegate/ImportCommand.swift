@@ -29,7 +29,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let report = AppReport(try AppDirectory.read(directory))
+        let report = await AppReport(try AppDirectory.read(directory)).checkingSources()
         print(report.text(quiet: quiet))
         guard let app = report.app, let tree = report.tree else { throw ExitCode(1) }
         try await database.withDatabase { database in

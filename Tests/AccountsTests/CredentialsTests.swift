@@ -14,6 +14,7 @@ struct CredentialsTests {
         case .login(.customToken(let token)): "token \(token)"
         case .login(.anonymous): "anonymous"
         case .login(.idToken(let kind, let token)): "\(kind.rawValue) \(token)"
+        case .login(.customFunction): "function"
         }
     }
 
@@ -90,7 +91,7 @@ struct CredentialsTests {
 
     @Test(
         "it refuses providers that are unknown or not served",
-        arguments: ["", "nope", "custom-function"]
+        arguments: ["", "nope"]
     )
     func unknown(_ provider: String) {
         let error = #expect(throws: ServiceError.self) { try Credentials.parse(provider: provider, [:]) }
@@ -187,5 +188,23 @@ struct APIKeyProviderTests {
     )
     func names(_ name: String, _ accepted: Bool) {
         #expect(APIKeyProvider.isName(name) == accepted)
+    }
+
+    @Test("a custom function gets what was sent, without what clients add")
+    func payload() throws {
+        let body: BSONDocument = [
+            "n": 1, "provider": "custom-function", "options": ["device": ["platform": "x"]],
+        ]
+        guard case .customFunction(let payload) = try Credentials.parse(provider: "custom-function", body)
+        else {
+            Issue.record("other credentials")
+            return
+        }
+        #expect(payload == ["n": 1])
+        let own = try Credentials.parse(provider: "custom-function", ["provider": "mine"])
+        guard case .customFunction(["provider": "mine"]) = own else {
+            Issue.record("a member of the payload is missing")
+            return
+        }
     }
 }

@@ -25,12 +25,13 @@ struct ProviderConfigurationTests {
     }
 
     static let unserved: [(BSONDocument, String?)] = [
-        (["runConfirmationFunction": true], "runConfirmationFunction"), ([:], "emailConfirmationUrl"),
-        (["autoConfirm": true, "runResetFunction": true], "runResetFunction"),
+        (["runConfirmationFunction": true], "confirmationFunctionName"), ([:], "emailConfirmationUrl"),
+        (["runConfirmationFunction": true, "confirmationFunctionName": "f"], nil),
+        (["autoConfirm": true, "runResetFunction": true], nil),
         (["emailConfirmationUrl": "https://app.example/confirm"], nil),
     ]
 
-    @Test("it warns of registrations and resets that will be refused", arguments: unserved)
+    @Test("it warns of registrations that will be refused", arguments: unserved)
     func confirmation(_ config: BSONDocument, _ key: String?) {
         let (configuration, faults) = ProviderConfigurationParser.parse(
             name: "local-userpass",

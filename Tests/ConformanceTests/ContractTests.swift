@@ -6,6 +6,7 @@ import Hummingbird
 import MQL
 import Observability
 import Postgres
+import Scripting
 import Services
 import TestSupport
 import Testing
@@ -28,7 +29,9 @@ struct ContractTests {
             if line.hasPrefix("components:") { break }
             if line.hasPrefix("  /"), line.hasSuffix(":") {
                 path = String(line.dropFirst(2).dropLast())
-            } else if let path, ["    get:", "    post:", "    put:", "    delete:"].contains(String(line)) {
+            } else if let path,
+                ["    get:", "    post:", "    put:", "    patch:", "    delete:"].contains(String(line))
+            {
                 routes.insert("\(line.dropFirst(4).dropLast().uppercased()) \(anonymous(path))")
             }
         }
@@ -38,7 +41,7 @@ struct ContractTests {
     /// `/app/{appId}/…` and `/app/:appID/…` are one route.
     private static func anonymous(_ path: String) -> String {
         path.split(separator: "/").map { part in
-            part.hasPrefix("{") || part.hasPrefix(":") ? "{}" : String(part)
+            part.hasPrefix("{") || part.hasPrefix(":") || part == "**" ? "{}" : String(part)
         }.joined(separator: "/")
     }
 
@@ -65,6 +68,7 @@ struct ContractTests {
             accounts: accounts,
             data: data,
             watches: WatchService(database: database, apps: apps, data: data, now: { 0 }),
+            functions: FunctionService(accounts: accounts, data: data, scripts: ScriptPool(command: [])),
             settings: GatewaySettings(),
             observer: Observer { _ in },
             requestIDs: ids,

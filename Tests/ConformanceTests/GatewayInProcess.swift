@@ -10,6 +10,7 @@ import NIOCore
 import NIOEmbedded
 import Observability
 import Postgres
+import Scripting
 import TestSupport
 
 @testable import HTTPGateway
@@ -48,18 +49,20 @@ struct GatewayInProcess {
             authorizer: authorizer,
             now: { 1_700_000_000_123 }
         )
+        let accounts = AccountService(
+            database: database,
+            apps: { apps.app(id: $0)?.accounts },
+            ids: ids,
+            customUserData: data,
+            fetchKeys: { _ in [] },
+            now: { Int64(Date().timeIntervalSince1970 * 1000) }
+        )
         gateway = HTTPGateway(
             apps: apps,
-            accounts: AccountService(
-                database: database,
-                apps: { apps.app(id: $0)?.accounts },
-                ids: ids,
-                customUserData: data,
-                fetchKeys: { _ in [] },
-                now: { Int64(Date().timeIntervalSince1970 * 1000) }
-            ),
+            accounts: accounts,
             data: data,
             watches: WatchService(database: database, apps: apps, data: data, now: { 1_700_000_000_123 }),
+            functions: FunctionService(accounts: accounts, data: data, scripts: ScriptPool(command: [])),
             settings: GatewaySettings(),
             observer: Observer { _ in },
             requestIDs: ids,

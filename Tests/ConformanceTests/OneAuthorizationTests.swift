@@ -268,14 +268,18 @@ struct OneAuthorizationTests {
             (
                 "RoleResolver.resolve(",
                 // The admission asks rules about a request (`can_evaluate`), not about data.
-                ["Services/DataServiceAuthorizer.swift", "Services/DataAPIAdmission.swift"]
+                ["Services/DataServiceAuthorizer.swift", "Services/RequestAdmission.swift"]
             ),
             (".authorize(", ["Services/DataService.swift"]),
             (
                 "plan: .system",
                 // Custom user data is looked up as the system, by the caller's id, before there is a caller.
                 // An explanation on the terminal is for whoever has the database.
-                ["Services/DataService+CustomUserData.swift", "Services/DataServiceExplain.swift"]
+                // Triggers run as the system.
+                [
+                    "Services/DataService+CustomUserData.swift", "Services/DataServiceExplain.swift",
+                    "Services/Triggers/TriggerEvent.swift",
+                ]
             ),
             // Documents are imported by whoever has the database.
             ("prepared: .system", ["Services/DocumentImport.swift"]),

@@ -140,6 +140,50 @@ public enum RegistrationStatements {
         """
     }
 
+    /// A registration that a function is about to decide on; no row is made when the username is taken.
+    public static func registerForFunction(
+        appID: String,
+        username: String,
+        hash: String,
+        identityID: String,
+        tokenID: String,
+        digest: [UInt8]
+    ) -> SQLFragment {
+        """
+        SELECT 1 WHERE tidegate.register_for_function(\(bind: .text(appID)), \(bind: .text(username)), \
+        \(bind: .text(hash)), \(bind: .text(identityID)), \(bind: .text(tokenID)), \(bind: .bytes(digest)), \
+        \(lifetime))
+        """
+    }
+
+    /// Removes a registration that its function refused.
+    public static func withdraw(appID: String, tokenID: String) -> SQLFragment {
+        "SELECT tidegate.withdraw_registration(\(bind: .text(appID)), \(bind: .text(tokenID)))"
+    }
+
+    /// Makes a token that a function is given; the answer is ``TokenOutcome``.
+    public static func issueFunctionToken(
+        appID: String,
+        username: String,
+        _ purpose: AccountMailPurpose,
+        tokenID: String,
+        digest: [UInt8]
+    ) -> SQLFragment {
+        """
+        SELECT tidegate.issue_function_token(\(bind: .text(appID)), \(bind: .text(username)), \
+        \(bind: .text(purpose.rawValue)), \(bind: .text(tokenID)), \(bind: .bytes(digest)), \(lifetime))
+        """
+    }
+
+    /// Makes a token good for nothing.
+    public static func revokeToken(appID: String, tokenID: String) -> SQLFragment {
+        "SELECT tidegate.revoke_user_token(\(bind: .text(appID)), \(bind: .text(tokenID)))"
+    }
+
+    private static var lifetime: SQLFragment {
+        "make_interval(secs => \(bind: .double(Double(UserToken.lifetimeSeconds))))"
+    }
+
     /// Notes that a mail was sent, or why it was not.
     public static func finishMail(_ mail: Int64, failure: String?) -> SQLFragment {
         let failure: SQLFragment = failure.map { .bind(.text($0)) } ?? "NULL"

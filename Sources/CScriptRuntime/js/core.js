@@ -154,7 +154,11 @@
     if (timer === undefined) return;
     if (timer.repeats) native.timer(id, timer.wait);
     else delete timers[id];
-    apply(timer.callback, undefined, timer.args);
+    try {
+      apply(timer.callback, undefined, timer.args);
+    } catch (error) {
+      native.failed(rt.write(rt.load('failure')(error)));
+    }
   };
 
   const globals = {

@@ -12,6 +12,7 @@ struct FunctionRoutes {
     let apps: AppRegistry
     let accounts: AccountService
     let data: DataService
+    let functions: FunctionService
     let settings: GatewaySettings
     let gate: RequestGate
 
@@ -39,15 +40,31 @@ struct FunctionRoutes {
             let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
             let bytes = try await reader.read(request.headers, request.body, &room)
             context.trace.enter(.parse)
-            let (call, operation) =
+            let (call, asked) =
                 if bytes.count > Self.shortBody {
                     try await LongComputation.run { () throws(ServiceError) in try parse(bytes, app) }
                 } else {
                     try parse(bytes, app)
                 }
+            let facts = RequestFacts(RequestHead(request, context), settings: settings)
+            guard let operation = asked else {
+                let result = try await functions.run(
+                    call.name,
+                    arguments: call.arguments,
+                    caller: FunctionCaller(
+                        principal: principal,
+                        door: .client,
+                        request: facts.functionRequest(action: call.name)
+                    ),
+                    app: app,
+                    deadline: deadline,
+                    trace: context.trace
+                )
+                context.trace.enter(.encode)
+                return Response.json(value: result.value)
+            }
             context.trace.note { $0.operation = "service \(call.name)" }
             gate.count(operation.action, of: place)
-            let facts = RequestFacts(RequestHead(request, context), settings: settings)
             let result = try await perform(
                 operation,
                 CallContext(
@@ -84,14 +101,12 @@ struct FunctionRoutes {
         }
     }
 
-    /// From a body to an operation of a service; the app's own functions are not served yet.
+    /// From a body to an operation of a service; nil for a function of the app's own.
     private func parse(_ bytes: [UInt8], _ app: AppSnapshot) throws(ServiceError) -> (
-        FunctionCall, DataOperation
+        FunctionCall, DataOperation?
     ) {
         let call = try FunctionCall(ClientAPIBody(bytes, limits: settings.limits.read).document)
-        guard let service = call.service else {
-            throw ServiceError(.functionNotFound, "function not found: '\(call.name)'")
-        }
+        guard let service = call.service else { return (call, nil) }
         let operation = try app.serviceOperation(
             call.name,
             service: service,
@@ -108,6 +123,19 @@ extension RequestFacts {
         var request = ruleRequest
         request.service = call.service
         request.action = call.name
+        return request
+    }
+
+    /// What a function knows of the request that asked for it: not the pair `secret` of the query.
+    func functionRequest(action: String, endpoint: String? = nil) -> RuleRequest {
+        var request = ruleRequest
+        request.action = action
+        request.webhookUrl = endpoint
+        if endpoint == nil { request.httpMethod = nil }
+        request.rawQueryString = request.rawQueryString.map { query in
+            query.split(separator: "&").filter { $0 != "secret" && !$0.hasPrefix("secret=") }
+                .joined(separator: "&")
+        }
         return request
     }
 }

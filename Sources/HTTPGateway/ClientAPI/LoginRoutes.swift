@@ -22,7 +22,7 @@ struct LoginRoutes {
             let body = try await ClientAPIBody(request, settings: settings, gate: gate).document
             let provider = try context.parameters.require("provider")
             // Before what it would want to be told.
-            if let kind = ProviderConfiguration.Kind(rawValue: provider), kind != .customFunction,
+            if let kind = ProviderConfiguration.Kind(rawValue: provider),
                 app.accounts.enabledProvider(kind) == nil
             {
                 throw AccountFailure.providerNotFound(provider)

@@ -16,6 +16,7 @@ struct DataAPIRoutes {
     let apps: AppRegistry
     let accounts: AccountService
     let data: DataService
+    let functions: FunctionService
     let settings: GatewaySettings
     let gate: RequestGate
 
@@ -59,13 +60,24 @@ struct DataAPIRoutes {
         defer { withExtendedLifetime(room) {} }
         let bytes = try await reader.read(head.headers, body, &room)
         trace.enter(.authenticate)
-        let admission = DataAPIAdmission(app: app)
-        try Self.validate(head, bytes, api, admission)
-        let principal = try await accounts.authenticate(
-            RequestCredentials(head.headers),
-            app.accounts,
-            from: NetworkAddress(facts.address)
-        )
+        let admission = RequestAdmission.dataAPI(of: app)
+        try admission.validate(head, bytes, api.validation)
+        let principal: Principal
+        if case .script(let source) = api.identity {
+            principal = try await functions.principal(
+                byScript: source,
+                app: app,
+                request: facts.functionRequest(action: action),
+                deadline: deadline,
+                trace: trace
+            )
+        } else {
+            principal = try await accounts.authenticate(
+                RequestCredentials(head.headers),
+                app.accounts,
+                from: NetworkAddress(facts.address)
+            )
+        }
         if case .user(let profile) = principal { trace.note { $0.userID = profile.id } }
         let place = try gate.admit(principal)
         defer { gate.release(place) }
@@ -103,25 +115,6 @@ struct DataAPIRoutes {
     /// Bodies up to this many bytes are parsed on the connection's own thread.
     private static let shortBody = 65_536
 
-    /// Checks the secret or the signature that the app's settings ask for (data-api.md §9.3).
-    private static func validate(
-        _ head: RequestHead,
-        _ body: [UInt8],
-        _ api: DataAPIDefinition,
-        _ admission: DataAPIAdmission
-    ) throws(ServiceError) {
-        if case .none = api.validation { return }
-        let secret = URI(head.target).queryParameters["secret"].map(String.init)
-        // Older pages print the header as `Endpoint-Signature::sha256=…`.
-        let signature = (head.headers[.endpointSignature] ?? head.headers[.hookSignature])
-            .map { String($0.drop { $0 == ":" || $0 == " " }) }
-        guard admission.isValidated(secret: secret, signature: signature, body: body) else {
-            let what =
-                if case .secretAsQueryParameter = api.validation { "secret" } else { "request signature" }
-            throw ServiceError(.incomingWebhookAuthFailed, "invalid \(what)")
-        }
-    }
-
     private func parse(_ bytes: [UInt8], _ action: String) throws(ServiceError) -> DataOperation {
         let body: BSONDocument
         do {
@@ -134,6 +127,25 @@ struct DataAPIRoutes {
             )
         }
         return try OperationParser.parse(action: action, body: body, limits: settings.limits.parse)
+    }
+}
+
+extension RequestAdmission {
+    /// Checks the secret or the signature that the app's settings ask for (data-api.md §9.3).
+    func validate(
+        _ head: RequestHead,
+        _ body: [UInt8],
+        _ validation: RequestValidation
+    ) throws(ServiceError) {
+        if case .none = validation { return }
+        let secret = URI(head.target).queryParameters["secret"].map(String.init)
+        // Older pages print the header as `Endpoint-Signature::sha256=…`.
+        let signature = (head.headers[.endpointSignature] ?? head.headers[.hookSignature])
+            .map { String($0.drop { $0 == ":" || $0 == " " }) }
+        guard isValidated(secret: secret, signature: signature, body: body) else {
+            let what = if case .secretAsQueryParameter = validation { "secret" } else { "request signature" }
+            throw ServiceError(.incomingWebhookAuthFailed, "invalid \(what)")
+        }
     }
 }
 

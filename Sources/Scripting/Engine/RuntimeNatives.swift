@@ -114,8 +114,18 @@ struct RuntimeNatives {
                     let file = ScriptStack.folder + (name.isEmpty ? "source" : name) + ".js"
                     // A source without a name is another each time.
                     if name.isEmpty { run.engine.forget("app:functions/source.js") }
-                    return try Self.evaluate(run, "app:" + file, file, call) {
-                        ScriptStack.opening + source + ScriptStack.closing
+                    do throws(NativeFault) {
+                        return try Self.evaluate(run, "app:" + file, file, call) {
+                            ScriptStack.opening + source + ScriptStack.closing
+                        }
+                    } catch {
+                        // The engine's words about the whole are of what stands around the source as well.
+                        if let exception = error.exception,
+                            let place = SyntaxCheck(engine: run.engine).fault(of: source, file: file)
+                        {
+                            run.syntaxFault = (exception, place)
+                        }
+                        throw error
                     }
                 }
             ),
@@ -128,9 +138,9 @@ struct RuntimeNatives {
             (
                 "isSyntaxFault",
                 { [unowned run] (call) throws(NativeFault) in
-                    let value = call.value(0)
+                    let fault = run.syntaxFault?.error
                     return call.make(
-                        run.syntaxFaults.contains { JSValueIsStrictEqual(call.context, $0, value) }
+                        fault.map { JSValueIsStrictEqual(call.context, $0, call.value(0)) } ?? false
                     )
                 }
             ),
@@ -187,7 +197,6 @@ struct RuntimeNatives {
         var exception: JSValueRef?
         let value = run.engine.evaluate(key, in: call.context, file: file, exception: &exception, text: text)
         guard let exception else { return value }
-        run.syntaxFaults.append(exception)
         throw NativeFault(exception)
     }
 }

@@ -64,11 +64,9 @@ final class ScriptContext {
         return call(reply, [number, JSValueMakeBoolean(reference, isAnswer), value(content)])
     }
 
-    /// Runs the callback of a timer; nil when it returned, else what it threw.
-    func fire(timer: Int32) -> JSValueRef? {
-        var exception: JSValueRef?
-        _ = Self.call(reference, fire, [JSValueMakeNumber(reference, Double(timer))], &exception)
-        return exception
+    /// Runs the callback of a timer; what it throws ends the run.
+    func fire(timer: Int32) -> Bool {
+        call(fire, [JSValueMakeNumber(reference, Double(timer))])
     }
 
     /// A value as the runtime's `revive` takes it.

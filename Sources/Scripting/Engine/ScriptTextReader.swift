@@ -90,7 +90,7 @@ struct ScriptTextReader {
         return .document(document)
     }
 
-    /// `<length>:<text>`.
+    /// Reads a length, a colon, and so much text.
     private mutating func text() throws(Fault) -> String {
         var length = 0
         while true {

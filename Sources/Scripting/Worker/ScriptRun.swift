@@ -15,8 +15,8 @@ final class ScriptRun {
     private var pending = 0
     private var result: Result<BSONValue, ScriptFailure>?
     private var response: ScriptOutcome.Response?
-    /// Errors that a source of the app did not parse with.
-    var syntaxFaults: [JSValueRef] = []
+    /// The error that a function's source did not parse with, and where.
+    var syntaxFault: (error: JSValueRef, place: SyntaxFault)?
     private var isLinkLost = false
 
     init(
@@ -54,7 +54,7 @@ final class ScriptRun {
             let now = ContinuousClock.now
             if now >= record.deadline { return (.failure(.time), nil, false) }
             if let timer = timers.take(at: now) {
-                isSound = fire(timer, context)
+                isSound = context.fire(timer: timer)
             } else if let result, pending == 0 {
                 // Timers that are due later do not hold a run whose entry has returned.
                 return (result, response, true)
@@ -83,17 +83,6 @@ final class ScriptRun {
         case .success(let value): context.reply(call: call, isAnswer: true, value)
         case .failure(let error): context.reply(call: call, isAnswer: false, .document(error.document))
         }
-    }
-
-    /// False when the engine was ended; what a callback throws ends the run.
-    private func fire(_ timer: Int32, _ context: ScriptContext) -> Bool {
-        guard let exception = context.fire(timer: timer) else { return true }
-        guard ContinuousClock.now < (record?.deadline ?? .now) else { return false }
-        if result == nil {
-            let message = ScriptContext.describe(context.reference, exception)
-            result = .failure(ScriptFailure(.execution, message))
-        }
-        return true
     }
 
     // MARK: What the runtime calls
@@ -127,10 +116,14 @@ final class ScriptRun {
         guard result == nil else { return }
         let document = description.document ?? [:]
         let host = document["host"]?.document.map { HostError($0) }
-        let isSyntax = document["isSyntax"]?.bool ?? false
+        if document["isSyntax"]?.bool ?? false, let place = syntaxFault?.place {
+            let stack = "\(place.file):\(place.line):\(place.column)"
+            result = .failure(ScriptFailure(.syntax, place.message, stack: stack))
+            return
+        }
         result = .failure(
             ScriptFailure(
-                isSyntax ? .syntax : .execution,
+                .execution,
                 document["message"]?.string ?? "",
                 stack: ScriptStack.frames(of: document["stack"]?.string ?? ""),
                 hostError: host

@@ -9,8 +9,11 @@ enum ScriptStack {
     /// The prefix of the files of an app's own.
     static let folder = "functions/"
 
+    /// A recursion's end says no more in a hundred frames.
+    private static let most = 30
+
     static func frames(of stack: String) -> String? {
-        let frames = stack.split(separator: "\n").compactMap { frame($0) }
+        let frames = stack.split(separator: "\n").lazy.compactMap { frame($0) }.prefix(most)
         return frames.isEmpty ? nil : frames.joined(separator: "\n")
     }
 

@@ -112,6 +112,7 @@ public final class RequestLog: Sendable {
         }
         // Health checks, documents and preflights belong to no app.
         guard record.facts.clientAppID != nil else { return .none }
+        if record.facts.function != nil { return .certain }
         if record.facts.mayWrite { return settings.includesWrites ? .certain : .none }
         if record.duration >= Self.slow { return .certain }
         return isSampled(record.requestID) ? .certain : .none

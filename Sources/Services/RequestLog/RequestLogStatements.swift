@@ -1,3 +1,4 @@
+import BSON
 import Observability
 import SQL
 
@@ -27,20 +28,27 @@ enum RequestLogStatements {
         }
         return """
             INSERT INTO tidegate.logs (at, type, app, user_id, method, route, operation, namespace, status, code,
-                role, reason, duration_ms, database_ms, statements, request_id, address)
+                role, reason, duration_ms, database_ms, statements, request_id, address,
+                function, arguments, messages, error, memory_time)
             SELECT now() - r.age * interval '1 microsecond', r.type, nullif(r.app, ''), nullif(r.user_id, ''),
                 r.method, r.route, nullif(r.operation, ''), nullif(r.namespace, ''), r.status,
                 nullif(r.code, ''), nullif(r.role, ''), nullif(r.reason, ''), r.duration / 1000.0,
-                r.waited / 1000.0, r.statements, r.request_id, nullif(r.address, '')
+                r.waited / 1000.0, r.statements, r.request_id, nullif(r.address, ''),
+                nullif(r.function, ''), nullif(r.arguments, '')::json,
+                CASE WHEN r.messages <> '' THEN ARRAY(SELECT json_array_elements_text(r.messages::json)) END,
+                nullif(r.error, ''), CASE WHEN r.function <> '' THEN r.memory_time END
             FROM unnest(\(numbers { ($0.start.duration(to: now)).microseconds }), \(texts(type)),
                 \(texts { $0.facts.clientAppID }), \(texts { $0.facts.userID }), \(texts(method)),
                 \(texts { $0.route }), \(texts { $0.facts.operation }), \(texts { $0.facts.namespace }),
                 \(numbers { Int64($0.status) }), \(texts { $0.facts.errorCode }), \(texts { $0.facts.role }),
                 \(texts { $0.facts.reason }), \(numbers { $0.duration.microseconds }),
                 \(numbers { $0.stages[.database].microseconds }), \(numbers { Int64($0.facts.statements) }),
-                \(texts { $0.requestID }), \(texts(address)))
+                \(texts { $0.requestID }), \(texts(address)), \(texts { $0.facts.function?.name }),
+                \(texts { $0.facts.function?.arguments }), \(texts(messages)),
+                \(texts { $0.facts.function?.error }), \(numbers { $0.facts.function?.memoryTime ?? 0 }))
                 AS r (age, type, app, user_id, method, route, operation, namespace, status, code, role, reason,
-                    duration, waited, statements, request_id, address)
+                    duration, waited, statements, request_id, address, function, arguments, messages, error,
+                    memory_time)
             WHERE NOT \(bind: .bool(mayRepeat)) OR NOT EXISTS (
                 SELECT FROM tidegate.logs l
                 WHERE l.request_id = r.request_id AND l.at > now() - interval '1 day')
@@ -54,8 +62,16 @@ enum RequestLogStatements {
 
     /// The hosted service's name for what was called.
     private static func type(_ record: RequestRecord) -> String {
+        if let type = record.facts.logType { return type }
         if record.route.hasPrefix("/app/") { return "ENDPOINT" }
+        if record.facts.function != nil, record.route.hasSuffix("/functions/call") { return "FUNCTION" }
         return record.route.hasPrefix("/api/client/") && record.route.contains("/auth/") ? "AUTH" : "API"
+    }
+
+    /// A JSON array, since an array of arrays would have to be rectangular; empty for no lines.
+    private static func messages(_ record: RequestRecord) -> String? {
+        guard let lines = record.facts.function?.messages, !lines.isEmpty else { return nil }
+        return ExtendedJSON.relaxed(.array(lines.map { .string(storable($0)) }))
     }
 
     /// HTTP/2 lets a caller send any word as the method.
@@ -63,7 +79,9 @@ enum RequestLogStatements {
         methods.contains(record.method) ? record.method : "OTHER"
     }
 
-    private static let methods: Set<String> = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"]
+    private static let methods: Set<String> = [
+        "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "SQL", "TRIGGER",
+    ]
 
     /// A trusted proxy passes on whatever it was told.
     private static func address(_ record: RequestRecord) -> String? {

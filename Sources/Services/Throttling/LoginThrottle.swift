@@ -112,7 +112,7 @@ final class LoginThrottle: Sendable {
 extension Credentials {
     fileprivate var canBeGuessed: Bool {
         switch self {
-        case .emailPassword, .apiKey: true
+        case .emailPassword, .apiKey, .customFunction: true
         case .anonymous, .customToken, .idToken: false
         }
     }

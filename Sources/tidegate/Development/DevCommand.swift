@@ -72,6 +72,21 @@ struct DevCommand: AsyncParsableCommand {
         }
     }
 
+    /// Runs the doors, and watches the app's directory meanwhile.
+    private func serving(
+        _ process: ServerProcess,
+        _ composition: Composition,
+        onReady: @escaping @Sendable (ServerProcess.Ports) async -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            if let app {
+                group.addTask { await AppWatch(directory: app, composition: composition).run() }
+            }
+            defer { group.cancelAll() }
+            try await process.run(onReady: onReady)
+        }
+    }
+
     private func serve(
         _ settings: ServerSettings,
         directory: URL,
@@ -100,7 +115,7 @@ struct DevCommand: AsyncParsableCommand {
         let host = settings.host
         let adminHost = settings.adminHost
         do {
-            try await process.run { ports in
+            try await serving(process, composition) { ports in
                 let addresses = DevelopmentLock.Addresses(
                     pid: getpid(),
                     http: "http://\(host):\(ports.http ?? 0)",

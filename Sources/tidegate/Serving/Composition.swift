@@ -9,6 +9,7 @@ import Migrations
 import Observability
 import Postgres
 import SQL
+import Scripting
 import ServiceLifecycle
 import Services
 
@@ -19,6 +20,11 @@ struct Composition: Sendable {
     let accounts: AccountService
     let data: DataService
     let watches: WatchService
+    let functions: FunctionService
+    let functionRuns: FunctionRuns
+    let triggers: TriggerService
+    let scripts: ScriptPool
+    let sources: FunctionSources
     let gateway: HTTPGateway
     let keySets: KeySetFetcher
     let catalog: CollectionCatalog
@@ -63,11 +69,18 @@ struct Composition: Sendable {
             if case .requestFinished(let record) = observation { requestLog.take(record) }
         }
         let database = Database(settings: settings.postgres(databaseURL), observer: observer)
-        let apps = AppRegistry(database: database, observer: observer)
+        let scripts = FunctionWorkers.pool(settings.scripts, observer: observer)
+        let sources = FunctionSources(scripts)
+        let apps = AppRegistry(
+            database: database,
+            observer: observer,
+            checkSources: { app, inForce in await sources.faults(of: app, except: inForce) }
+        )
         do {
             try await database.check()
             try await apps.load()
         } catch {
+            await scripts.shutdown()
             await database.close()
             throw error
         }
@@ -105,12 +118,23 @@ struct Composition: Sendable {
             fetchKeys: { try await keySets.fetch($0) },
             now: Self.milliseconds
         )
+        let outbound = OutboundHTTP(database: database)
+        let functions = FunctionService(
+            accounts: accounts,
+            data: data,
+            scripts: scripts,
+            outbound: { await outbound.answer($0, app: $1, deadline: $2) },
+            limits: settings.functions
+        )
+        data.serve(ServedRuleFunctions(functions))
+        accounts.callFunctions(through: ServedAccountFunctions(functions) { apps.app(id: $0) })
         let readiness = Readiness { await Self.faults(database, apps) }
         let gateway = HTTPGateway(
             apps: apps,
             accounts: accounts,
             data: data,
             watches: watches,
+            functions: functions,
             settings: settings.gateway,
             observer: observer,
             requestIDs: ids,
@@ -122,6 +146,30 @@ struct Composition: Sendable {
             accounts: accounts,
             data: data,
             watches: watches,
+            functions: functions,
+            functionRuns: FunctionRuns(
+                functions,
+                database: database,
+                apps: { apps.app(id: $0) },
+                ids: ids,
+                log: { observer.record(.requestFinished($0)) },
+                observer: observer
+            ),
+            triggers: TriggerService(
+                database: database,
+                apps: apps,
+                watches: watches,
+                functions: ServedTriggerFunctions(
+                    functions,
+                    ids: ids,
+                    log: { observer.record(.requestFinished($0)) }
+                ),
+                owner: ids.next(seconds: UInt32(clamping: Self.milliseconds() / 1000)).hex,
+                observer: observer,
+                now: Self.milliseconds
+            ),
+            scripts: scripts,
+            sources: sources,
             gateway: gateway,
             keySets: keySets,
             catalog: catalog,
@@ -176,13 +224,14 @@ struct Composition: Sendable {
             Follower { await apps.run() }, Follower { await accounts.run() },
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
             Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
-            Follower { await watches.run() }, Follower { await indexes.build() },
-            Follower { await indexes.expire() },
+            Follower { await watches.run() }, Follower { await triggers.run() }, Follower { await indexes.build() },
+            Follower { await indexes.expire() }, Follower { await functionRuns.run() },
         ] + (mail.map { mail in [Follower { await mail.run() }] } ?? [])
     }
 
     /// Ends what ``make(settings:databaseURL:logger:)`` opened.
     func close() async {
+        await scripts.shutdown()
         await keySets.close()
         await requestLog.flush(to: database)
         await database.close()

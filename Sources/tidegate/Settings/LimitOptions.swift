@@ -43,6 +43,12 @@ struct LimitOptions: ParsableArguments {
     @Option(name: .long, help: help("max-watches-per-user")) var maxWatchesPerUser: String?
     @Option(name: .long, help: help("max-watch-lag")) var maxWatchLag: String?
     @Option(name: .long, help: help("change-retention")) var changeRetention: String?
+    @Option(name: .long, help: help("function-workers")) var functionWorkers: String?
+    @Option(name: .long, help: help("function-memory")) var functionMemory: String?
+    @Option(name: .long, help: help("function-timeout")) var functionTimeout: String?
+    @Option(name: .long, help: help("max-concurrent-functions")) var maxConcurrentFunctions: String?
+    @Option(name: .long, help: help("max-function-bytes")) var maxFunctionBytes: String?
+    @Option(name: .long, help: help("max-function-transactions")) var maxFunctionTransactions: String?
     @Option(name: .long, help: help("max-connections")) var maxConnections: String?
     @Option(name: .long, help: help("header-timeout")) var headerTimeout: String?
     @Option(name: .long, help: help("idle-timeout")) var idleTimeout: String?
@@ -84,6 +90,12 @@ struct LimitOptions: ParsableArguments {
             ("max-watches-per-user", maxWatchesPerUser),
             ("max-watch-lag", maxWatchLag),
             ("change-retention", changeRetention),
+            ("function-workers", functionWorkers),
+            ("function-memory", functionMemory),
+            ("function-timeout", functionTimeout),
+            ("max-concurrent-functions", maxConcurrentFunctions),
+            ("max-function-bytes", maxFunctionBytes),
+            ("max-function-transactions", maxFunctionTransactions),
             ("max-connections", maxConnections),
             ("header-timeout", headerTimeout),
             ("idle-timeout", idleTimeout),

@@ -1,6 +1,7 @@
 import BSON
 import HTTPGateway
 import MQL
+import Scripting
 import Services
 
 /// A limit: a setting that is a whole number, and where the number goes.
@@ -30,7 +31,9 @@ struct LimitSetting: Sendable {
     }
 
     /// Every limit, in the order of the README.
-    static let all: [LimitSetting] = sizes + results + admission + logins + watches + connections
+    static let all: [LimitSetting] =
+        sizes + results + admission + logins + watches + functions
+        + connections
 
     /// Those that a request asks for anew; the others are built into what waits, counts and remembers.
     static let changeable: Set<String> = Set((sizes + admission).map(\.setting.name)).subtracting([
@@ -267,6 +270,50 @@ struct LimitSetting: Sendable {
             "Steps of the expressions of a request in memory; some millions take a second."
         ) {
             $0.data.evaluationSteps = $1
+        },
+    ]
+
+    /// How much functions may take, and how many may run.
+    private static let functions: [LimitSetting] = [
+        LimitSetting(
+            "function-workers",
+            8,
+            in: 1...1000,
+            "Processes that run functions, of all apps together."
+        ) {
+            $0.scripts.workers = $1
+        },
+        LimitSetting("function-memory", 350, in: 64...65536, "MiB that a function may hold.") {
+            $0.scripts.memoryBytes = $1 * megabyte
+        },
+        LimitSetting("function-timeout", 300, in: 1...3600, "Seconds that a function may run.") {
+            $0.functions.runTime = .seconds($1)
+            $0.scripts.runTime = .seconds($1)
+        },
+        LimitSetting(
+            "max-concurrent-functions",
+            10_000,
+            in: 1...1_000_000,
+            "Functions of one app under way at once, those included that wait for a worker."
+        ) {
+            $0.functions.concurrentRunsPerApp = $1
+        },
+        LimitSetting(
+            "max-function-bytes",
+            18 * megabyte,
+            in: 1024...1024 * megabyte,
+            "Bytes of a function's arguments, and of its result."
+        ) {
+            $0.scripts.requestBytes = $1
+            $0.scripts.responseBytes = $1
+        },
+        LimitSetting(
+            "max-function-transactions",
+            8,
+            in: 1...1000,
+            "Transactions of functions open at once, each with a connection; never more than half of pool-size."
+        ) {
+            $0.functions.transactions = $1
         },
     ]
 

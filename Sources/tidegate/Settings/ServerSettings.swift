@@ -3,6 +3,7 @@ import Errors
 import HTTPGateway
 import Logging
 import Postgres
+import Scripting
 import Services
 import SystemPackage
 
@@ -29,6 +30,8 @@ struct ServerSettings: Sendable {
     var connections = ConnectionLimits()
     var data = DataLimits()
     var watches = WatchLimits()
+    var functions = FunctionLimits()
+    var scripts = ScriptLimits()
     var logLevel: Logger.Level
     var logFormat: LogFormat
     var requestLog: RequestLog.Settings
@@ -110,6 +113,8 @@ struct ServerSettings: Sendable {
         for limit in LimitSetting.all {
             limit.apply(&self, try values.integer(limit.setting, in: limit.range))
         }
+        // What goes on in a transaction may need a second connection for a moment.
+        functions.transactions = min(functions.transactions, max(1, poolSize / 2))
     }
 }
 

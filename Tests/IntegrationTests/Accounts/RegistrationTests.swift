@@ -158,9 +158,9 @@ struct RegistrationTests {
         )
         expect(
             try await api.userpass("reset/call", email),
-            404,
-            "FunctionNotFound",
-            "reset function 'resetIt' is not served yet"
+            400,
+            nil,
+            "failed to reset password for user \"\(user.email)\""
         )
         let mails = try await AccountServer.caller()
         let pending = mails.newEmail()

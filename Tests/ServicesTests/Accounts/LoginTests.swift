@@ -310,7 +310,7 @@ extension AccountSuites {
             }
         }
 
-        @Test("it refuses to make users where a function must be asked first", .postgres)
+        @Test("it makes no user where the function that must be asked first cannot run", .postgres)
         func creationFunction() async throws {
             try await withAccounts { accounts in
                 let settings = AccountFixture.settings(

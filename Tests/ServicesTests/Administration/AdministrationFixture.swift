@@ -63,6 +63,7 @@ struct AdministrationFixture: Sendable {
         "SELECT tidegate.set_environment_values('shop', 'qa', '{}')",
         "SELECT tidegate.set_function('shop', 'f', 'exports = () => 1')",
         "SELECT tidegate.set_function('shop', 'g', 'exports = () => 1')",
+        "SELECT tidegate.run_function('shop', 'g')",
         "SELECT tidegate.set_endpoint('shop', '/g', 'GET', '{\"function_name\": \"g\"}')",
         """
         SELECT tidegate.set_trigger('shop', 't',

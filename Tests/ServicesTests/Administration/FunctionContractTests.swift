@@ -51,7 +51,10 @@ extension AdministrationSuites {
             "add_data_source.source": "'third'", "remove_data_source.source": "'other'",
             "create_collection.collection": "'fresh'", "drop_index.name": "'items_price_1'",
             "create_user.email": "'carl@example.com'", "set_function.source": "'exports = () => 2'",
-            "set_function.name": "'f'", "remove_function.name": "'f'", "remove_trigger.name": "'t'",
+            "set_function.name": "'f'", "remove_function.name": "'f'",
+            "run_function.name": "'f'", "run_function.args": "'[]'", "function_logs.name": "'f'",
+            "function_result.run": "(SELECT max(r.id) FROM tidegate.function_runs r)",
+            "remove_trigger.name": "'t'",
             "resume_trigger.name": "'t'", "skip": "false",
             "remove_value.name": "'v'", "remove_secret.name": "'s'", "remove_provider.name": "'api-key'",
             "set_provider.name": "'anon-user'", "disable_api_key.id": "'65f0c0ffee00000000000002'",
@@ -71,7 +74,7 @@ extension AdministrationSuites {
                         pg_get_function_arg_default(p.oid, a.place::integer)), '^' ORDER BY a.place)
                     FROM unnest(p.proargnames[1:p.pronargs], p.proargtypes::oid[]) WITH ORDINALITY AS a (name, type, place))
                 FROM pg_proc p WHERE p.pronamespace = 'tidegate'::regnamespace
-                    AND p.prorettype <> 'trigger'::regtype AND p.proname NOT IN ('refuse', 'check_span', 'log_app')
+                    AND p.prokind = 'f' AND p.prorettype <> 'trigger'::regtype AND p.proname NOT IN ('refuse', 'check_span', 'log_app')
                     AND has_function_privilege('tidegate_admin', p.oid, 'EXECUTE')
                 """
             )
@@ -116,7 +119,9 @@ extension AdministrationSuites {
                     case "anycompatible":
                         probes[0].value = "NULL::text"
                         probes += [("empty", "''"), ("unlikely", "'nonsense'")]
-                        if argument.name != "value" { probes.append(("unlikely", "'[1]'")) }
+                        if !["value", "args"].contains(argument.name) {
+                            probes.append(("unlikely", "'[1]'"))
+                        }
                     case "text": probes.append(("empty", "''"))
                     case "text[]": probes.append(("unlikely", "ARRAY['']"))
                     case "interval": probes.append(("unlikely", "interval '-1 day'"))

@@ -8,9 +8,9 @@ import Services
 import Testing
 
 @Suite("Admission to the Data API")
-struct DataAPIAdmissionTests {
+struct RequestAdmissionTests {
     private func admission(_ config: String, secrets: [String: String] = ["key": "s3cret"]) throws
-        -> DataAPIAdmission
+        -> RequestAdmission
     {
         let tree = try #require(
             ConfigurationTreeReader.read(
@@ -21,8 +21,8 @@ struct DataAPIAdmissionTests {
             ).tree
         )
         let app = try #require(AppConfigurationParser.parse(tree).app)
-        return DataAPIAdmission(
-            app: AppSnapshot(id: "a", clientAppID: "a", version: 1, definition: app, secrets: secrets)
+        return RequestAdmission.dataAPI(
+            of: AppSnapshot(id: "a", clientAppID: "a", version: 1, definition: app, secrets: secrets)
         )
     }
 
@@ -56,9 +56,10 @@ struct DataAPIAdmissionTests {
         let code = HMAC<SHA256>.authenticationCode(for: body, using: SymmetricKey(data: Array("s3cret".utf8)))
         let hex = code.map { String(format: "%02x", $0) }.joined()
         #expect(admission.isValidated(secret: nil, signature: "sha256=\(hex)", body: body))
+        #expect(admission.isValidated(secret: nil, signature: hex.uppercased(), body: body))
         #expect(!admission.isValidated(secret: nil, signature: "sha256=\(hex)", body: body + [32]))
         for wrong in [
-            nil, "", hex, "sha256=", "sha256=\(hex.dropLast(2))", "sha256=\(hex.dropLast())g",
+            nil, "", "md5=\(hex)", "sha256=", "sha256=\(hex.dropLast(2))", "sha256=\(hex.dropLast())g",
             "sha256=\(hex)00",
         ] {
             #expect(!admission.isValidated(secret: nil, signature: wrong, body: body))

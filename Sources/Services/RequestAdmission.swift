@@ -1,19 +1,38 @@
 public import Accounts
-import AppDefinition
+public import AppDefinition
 import BSON
 import Crypto
 import Errors
 public import Rules
 
-/// Whether the Data API takes a request at all, before it asks as whom.
+/// Whether a request is taken at all, before it is asked as whom, and whether its caller may make it: for the
+/// Data API, custom endpoints and calls of functions.
 ///
-/// Source: `reference/data-api.md` §§6.1, 9.3.
-public struct DataAPIAdmission: Sendable {
+/// Source: `reference/data-api.md` §§6.1, 9.3; `reference/functions.md` §3.4.
+public struct RequestAdmission: Sendable {
     private let app: AppSnapshot
+    private let validation: RequestValidation
+    private let condition: RuleExpression
 
-    /// For one snapshot of an app.
-    public init(app: AppSnapshot) {
+    /// For what the configuration of an app asks.
+    ///
+    /// - Parameters:
+    ///   - app: The app that is called.
+    ///   - validation: What a request must prove.
+    ///   - condition: What must hold for its caller.
+    public init(
+        app: AppSnapshot,
+        validation: RequestValidation = .none,
+        condition: RuleExpression = .constant(true)
+    ) {
         self.app = app
+        self.validation = validation
+        self.condition = condition
+    }
+
+    /// For the Data API of an app.
+    public static func dataAPI(of app: AppSnapshot) -> RequestAdmission {
+        RequestAdmission(app: app, validation: app.dataAPI.validation, condition: app.dataAPI.canEvaluate)
     }
 
     /// Whether the request proves that it knows the secret that the settings name; a secret that is not set is
@@ -21,21 +40,23 @@ public struct DataAPIAdmission: Sendable {
     ///
     /// - Parameters:
     ///   - secret: The query parameter `secret`.
-    ///   - signature: The header `X-Hook-Signature` or `Endpoint-Signature`: `sha256=` and 64 hexadecimal digits.
+    ///   - signature: The header `X-Hook-Signature` or `Endpoint-Signature`: 64 hexadecimal digits, as a rule behind
+    ///     `sha256=`.
     ///   - body: The bytes that were signed.
     /// - Returns: False when the request must be refused.
     public func isValidated(secret: String?, signature: String?, body: [UInt8]) -> Bool {
-        switch app.dataAPI.validation {
+        switch validation {
         case .none: return true
         case .secretAsQueryParameter(let name):
             guard let expected = app.secrets[name], let secret else { return false }
             // Digests are compared, so that the time says nothing of where two texts differ.
             return SHA256.hash(data: Array(expected.utf8)) == SHA256.hash(data: Array(secret.utf8))
         case .payloadSignature(let name):
-            guard let expected = app.secrets[name], let signature, signature.hasPrefix("sha256=") else {
-                return false
-            }
-            let digits = signature.utf8.dropFirst("sha256=".utf8.count)
+            guard let expected = app.secrets[name], let signature else { return false }
+            let prefix = "sha256=".utf8
+            let digits =
+                signature.utf8.starts(with: prefix)
+                ? signature.utf8.dropFirst(prefix.count) : signature.utf8[...]
             guard digits.count == 64,
                 digits.allSatisfy({
                     UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
@@ -57,7 +78,6 @@ public struct DataAPIAdmission: Sendable {
         _ principal: Principal,
         request: @autoclosure @escaping @Sendable () -> RuleRequest?
     ) -> Bool {
-        let condition = app.dataAPI.canEvaluate
         guard condition != .constant(true) else { return true }
         let user: RuleUser? = if case .user(let profile) = principal { RuleUser(profile) } else { nil }
         // A condition on a request is the apply_when of a role that no document can change.

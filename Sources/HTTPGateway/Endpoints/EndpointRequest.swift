@@ -1,0 +1,34 @@
+import BSON
+import HTTPTypes
+import Hummingbird
+import Rules
+
+/// The argument `request` of an endpoint's function.
+///
+/// Source: data-api.md §9.4.
+struct EndpointRequest {
+    let request: Request
+    let body: [UInt8]
+
+    init(_ request: Request, body: [UInt8]) {
+        self.request = request
+        self.body = body
+    }
+
+    /// `{query, headers, body}`; of a parameter that comes twice the first counts, and `secret` is left out.
+    var value: BSONValue {
+        var query = BSONDocument()
+        for (name, value) in request.uri.queryParameters where name != "secret" {
+            let name = String(name)
+            if query[name] == nil { query.append(name, .string(String(value))) }
+        }
+        var headers = BSONDocument()
+        for field in request.headers {
+            let name = RuleRequest.canonicalCase(field.name.rawName)
+            headers[name] = .array((headers[name]?.array ?? []) + [.string(field.value)])
+        }
+        var document: BSONDocument = ["query": .document(query), "headers": .document(headers)]
+        if !body.isEmpty { document.append("body", .binary(BSONBinary(subtype: 0, bytes: body))) }
+        return .document(document)
+    }
+}

@@ -1,0 +1,129 @@
+import Accounts
+import AppDefinition
+import BSON
+import Errors
+import HTTPTypes
+import Hummingbird
+import Observability
+import Scripting
+import Services
+
+/// Custom HTTPS endpoints, `/app/{id}/endpoint{route}`, and the path that their predecessors, webhooks, had
+/// (data-api.md §§9, 10).
+struct EndpointRoutes {
+    let apps: AppRegistry
+    let accounts: AccountService
+    let functions: FunctionService
+    let settings: GatewaySettings
+    let gate: RequestGate
+
+    static let path: RouterPath = "/app/:appID/endpoint/**"
+    static let webhookPath: RouterPath =
+        "/api/client/v2.0/app/:appID/service/:service/incoming_webhook/:webhook"
+
+    func add(to router: Router<GatewayContext>) {
+        for method in [HTTPRequest.Method.get, .post, .put, .patch, .delete] {
+            router.on(Self.path, method: method) { request, context -> Response in
+                let app = try apps.require(context)
+                return try await act(Self.route(of: request.uri.path), app, request, context)
+            }
+            router.on(Self.webhookPath, method: method) { request, context -> Response in
+                let app = try apps.require(context)
+                let service = try context.parameters.require("service")
+                let webhook = try context.parameters.require("webhook")
+                return try await act("/\(service)/\(webhook)", app, request, context, type: "WEBHOOK")
+            }
+        }
+    }
+
+    /// What follows `/app/{id}/endpoint`, with its escapes undone.
+    private static func route(of path: String) -> String {
+        let parts = path.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: true)
+        let route = "/" + (parts.count > 3 ? String(parts[3]) : "")
+        return unescaped(route) ?? route
+    }
+
+    /// A text with its `%xx` undone; nil when they are none, or give no UTF-8.
+    private static func unescaped(_ text: String) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(Substring(rest.prefix(2)), radix: 16) else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Answers one request.
+    private func act(
+        _ route: String,
+        _ app: AppSnapshot,
+        _ request: Request,
+        _ context: GatewayContext,
+        type: String = "ENDPOINT"
+    ) async throws -> Response {
+        guard let endpoint = app.endpoint(route, method: request.method.rawValue) else {
+            context.trace.note { $0.clientAppID = app.clientAppID }
+            return Response(status: .notFound)
+        }
+        let deadline = ContinuousClock.now + settings.requestTimeout
+        context.note("endpoint \(endpoint.route)", request, app: app, settings)
+        context.trace.note { $0.logType = type }
+        let head = RequestHead(request, context)
+        let facts = RequestFacts(head, settings: settings)
+        var room: RequestGate.Room?
+        defer { withExtendedLifetime(room) {} }
+        let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
+        let body = try await reader.read(request.headers, request.body, &room)
+        context.trace.enter(.authenticate)
+        try RequestAdmission(app: app, validation: endpoint.validation)
+            .validate(head, body, endpoint.validation)
+        let principal = try await principal(endpoint, app, request, facts)
+        if case .user(let profile)? = principal { context.trace.note { $0.userID = profile.id } }
+        let place = try gate.admit(principal ?? .system)
+        defer { gate.release(place) }
+        let result = try await functions.run(
+            endpoint.functionName,
+            arguments: [EndpointRequest(request, body: body).value],
+            caller: FunctionCaller(
+                principal: principal,
+                door: .endpoint,
+                request: facts.functionRequest(action: endpoint.functionName, endpoint: endpoint.route)
+            ),
+            app: app,
+            form: .endpoint,
+            deadline: deadline,
+            trace: context.trace
+        )
+        context.trace.enter(.encode)
+        let form = ResponseForm(
+            accept: request.headers[.accept],
+            configured: endpoint.returnType == .extendedJSON ? .ejson : .json
+        )
+        return try EndpointResponse(result: result, endpoint: endpoint, form: form, gate: gate).response()
+    }
+
+    /// Who calls, where the function wants to know: one that runs as somebody else looks at no credentials.
+    private func principal(
+        _ endpoint: EndpointDefinition,
+        _ app: AppSnapshot,
+        _ request: Request,
+        _ facts: RequestFacts
+    ) async throws(ServiceError) -> Principal? {
+        guard app.function(endpoint.functionName)?.runsAsCaller == true else { return nil }
+        return try await accounts.authenticate(
+            RequestCredentials(request.headers),
+            app.accounts.forEndpoint(
+                createsUser: endpoint.createsUserOnAuth,
+                fetchesCustomUserData: endpoint.fetchesCustomUserData
+            ),
+            from: NetworkAddress(facts.address)
+        )
+    }
+}

@@ -1,0 +1,46 @@
+public import Accounts
+public import BSON
+public import Rules
+public import Scripting
+
+/// Who asks for the run of a function, and from where.
+public struct FunctionCaller: Sendable {
+    /// From where a call comes, which decides what is checked.
+    public enum Door: Sendable, Hashable {
+        /// A client's own call: private functions are not there, and `can_evaluate` must hold.
+        case client
+        /// An endpoint: `can_evaluate` must hold.
+        case endpoint
+        /// The gateway itself: a rule, a trigger, a login, an operator. Nothing is asked.
+        case inside
+    }
+
+    /// A user, the system, or nobody who is known.
+    public let principal: Principal?
+    /// From where the call comes.
+    public let door: Door
+    /// What `context.request` and `%%request` are; nil outside of requests.
+    public let request: RuleRequest?
+
+    /// Made of its parts.
+    public init(principal: Principal?, door: Door, request: RuleRequest? = nil) {
+        self.principal = principal
+        self.door = door
+        self.request = request
+    }
+
+    /// The gateway itself, as the system.
+    public static let system = FunctionCaller(principal: .system, door: .inside)
+}
+
+/// What became of a run that went well.
+public struct FunctionResult: Sendable {
+    /// What the function returned; undefined for nothing.
+    public let value: BSONValue
+    /// What an endpoint's function made of its response.
+    public let response: ScriptOutcome.Response?
+    /// What it wrote to the console.
+    public let messages: [String]
+    /// Bytes · milliseconds that the run held.
+    public let memoryTime: Int64
+}

@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A watched directory", .timeLimit(.minutes(10)))
+struct AppWatchTests {
+    @Test(
+        "a changed function is served without a word; one that does not parse is not, and the reason is told"
+    )
+    func reload() async throws {
+        let server = try await RunningServer.start(
+            app: [
+                "realm_config.json":
+                    #"{"app_id": "watched-abcde", "config_version": 20210101, "name": "watched"}"#,
+                "auth/providers.json":
+                    #"{"anon-user": {"name": "anon-user", "type": "anon-user", "disabled": false}}"#,
+                "functions/config.json": #"[{"name": "answer", "private": false}]"#,
+                "functions/answer.js": "exports = () => 1;",
+            ],
+            name: "watched"
+        )
+        let api = APICaller(server: server, app: "watched-abcde")
+        let user = try await api.newUser()
+        let source = server.directory.appendingPathComponent("app/functions/answer.js")
+        func write(_ text: String) throws { try Data(text.utf8).write(to: source) }
+        func log() throws -> String {
+            try String(contentsOf: server.directory.appendingPathComponent("server.log"), encoding: .utf8)
+        }
+        #expect(try await api.call("answer", as: user).text == #"{"$numberInt":"1"}"#)
+        try write("exports = () => 20;")
+        try await eventually { try await api.call("answer", as: user).text == #"{"$numberInt":"20"}"# }
+        try await eventually {
+            try log().contains("reloaded, version ") && log().contains("~ functions/answer.js")
+        }
+        try write("exports = () => {\n  return 300 +;\n};")
+        try await eventually { try log().contains("functions/answer.js: line 2") }
+        #expect(try await api.call("answer", as: user).text == #"{"$numberInt":"20"}"#)
+        try write("exports = () => 4000;")
+        try await eventually { try await api.call("answer", as: user).text == #"{"$numberInt":"4000"}"# }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Functions in SQL", .timeLimit(.minutes(10)))
+struct FunctionSQLTests {
+    @Test("a function that SQL asks for runs once, and its result is in the row")
+    func runs() async throws {
+        let api = try await FunctionServer.caller()
+        let called = try Shell.psql(
+            api.server.database,
+            "call tidegate.call_function('functions', 'sum', '[{\"$numberInt\": \"40\"}, 2]')"
+        )
+        #expect(called == #"{"$numberInt":"42"}|{}"#)
+        let number = try Shell.psql(
+            api.server.database,
+            "select tidegate.run_function('functions', 'fails', '[\"error\"]')"
+        )
+        try await eventually {
+            try Shell.psql(api.server.database, "select state from tidegate.function_result(\(number))")
+                == "failed"
+        }
+        let row = try Shell.psql(
+            api.server.database,
+            "select error, messages from tidegate.function_result(\(number))"
+        )
+        #expect(row == #"boom|{"about to fail error"}"#)
+        #expect(throws: (any Error).self) {
+            try Shell.psql(api.server.database, "select tidegate.run_function('functions', 'nowhere')")
+        }
+        #expect(throws: (any Error).self) {
+            try Shell.psql(api.server.database, "select tidegate.run_function('functions', 'sum', '{}')")
+        }
+    }
+
+    @Test("a function set by SQL is served at once; one that does not parse leaves the old one in force")
+    func set() async throws {
+        let (api, user) = try await FunctionServer.user()
+        func set(_ source: String) throws {
+            try Shell.psql(
+                api.server.database,
+                "select tidegate.set_function('functions', 'late', $js$\(source)$js$)"
+            )
+        }
+        try set("exports = () => 1;")
+        try await eventually { try await api.call("late", as: user).text == #"{"$numberInt":"1"}"# }
+        try set("exports = () => {\n  return 2 +;\n};")
+        try await eventually {
+            try Shell.psql(
+                api.server.database,
+                "select errors::text from tidegate.config_errors order by version desc limit 1"
+            ).contains("functions/late.js")
+        }
+        let errors = try Shell.psql(
+            api.server.database,
+            "select errors -> 0 ->> 'message' from tidegate.config_errors order by version desc limit 1"
+        )
+        #expect(errors.hasPrefix("line 2"), "\(errors)")
+        #expect(try await api.call("late", as: user).text == #"{"$numberInt":"1"}"#)
+        try set("exports = () => 3;")
+        try await eventually { try await api.call("late", as: user).text == #"{"$numberInt":"3"}"# }
+        try Shell.psql(api.server.database, "select tidegate.remove_function('functions', 'late')")
+        try await eventually { try await api.call("late", as: user).status == 404 }
+    }
+}
