@@ -40,6 +40,9 @@ static const unsigned char partial_indexes_0012[] = {
 static const unsigned char typed_reads_0013[] = {
 #embed "../../migrations/0013_typed_reads.sql"
 };
+static const unsigned char text_indexes_0016[] = {
+#embed "../../migrations/0016_text_indexes.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -54,6 +57,7 @@ static const struct cmigration cmigrations[] = {
     {"0011_watch", watch_0011, sizeof watch_0011},
     {"0012_partial_indexes", partial_indexes_0012, sizeof partial_indexes_0012},
     {"0013_typed_reads", typed_reads_0013, sizeof typed_reads_0013},
+    {"0016_text_indexes", text_indexes_0016, sizeof text_indexes_0016},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

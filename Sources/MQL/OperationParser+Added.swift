@@ -83,7 +83,7 @@ extension OperationParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> FindAndModifyArguments {
         let filter = try requiredFilter(arguments, budget)
-        let sort = try sort(arguments, budget)
+        let sort = try sortOfWrite(arguments, budget)
         return try shown(
             FindAndModifyArguments(filter: filter, sort: sort, change: .delete),
             arguments,

@@ -159,6 +159,12 @@ enum StoredRow {
         return (rows.slice(row, last - 1) ?? [], shape)
     }
 
+    /// How well a document answers a `$text`, where the statement asks for that.
+    static func score(_ rows: ResultSet, _ row: Int) -> Double? {
+        guard rows.columns.first == "score" else { return nil }
+        return rows.text(row, 0).flatMap { Double($0) }
+    }
+
     /// The shapes that rows refer to, but 0.
     static func shapes(_ rows: ResultSet) -> Set<Int32> {
         var ids: Set<Int32> = []

@@ -177,6 +177,7 @@ extension DataCall {
             if let projection = plan.queryProjection {
                 seen = try projection.apply(seen, filter: nil, context.simplyCollated)
             }
+            TextScore.carry(from: document, to: &seen)
             documents.append(seen)
             heldBytes += bytes
             guard heldBytes <= Pipeline.standardMemoryLimit else {

@@ -38,7 +38,9 @@ extension DataCall {
         within narrowing: Filter,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> ResultDocuments {
-        let read = compiler(layout).find(FindArguments(filter: narrowing))
+        var asked = FindArguments(filter: narrowing)
+        asked.readsTextScore = arguments.readsTextScore
+        let read = compiler(layout).find(asked)
         note(.superset)
         let context = evaluation()
         let plan = plan
@@ -56,16 +58,20 @@ extension DataCall {
             if !read.decidesMatch {
                 guard try passesRules(document, context) else { return true }
             }
-            guard let seen = try seen(document, context), try arguments.filter.matches(seen, context) else {
+            guard var seen = try seen(document, context), try arguments.filter.matches(seen, context) else {
                 return true
             }
+            TextScore.carry(from: document, to: &seen)
             return try collected.add(seen, seen: seen, bytes: bytes)
         }
         let found = collected.result(skip: arguments.skip, limit: arguments.limit)
-        guard let projection = arguments.projection else { return ResultDocuments(found) }
+        guard arguments.projection != nil || arguments.readsTextScore else { return ResultDocuments(found) }
         var documents: [BSONDocument] = []
         for document in found {
-            documents.append(try projection.apply(document, filter: arguments.filter, context))
+            var shown =
+                try arguments.projection?.apply(document, filter: arguments.filter, context) ?? document
+            TextScore.remove(from: &shown)
+            documents.append(shown)
         }
         return ResultDocuments(documents)
     }
