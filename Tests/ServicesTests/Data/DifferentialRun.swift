@@ -21,42 +21,58 @@ final class DifferentialRun {
     private var documents: [BSONDocument] = []
     /// The same as they lie in the collection for updates.
     private var targets: [BSONDocument] = []
+    /// How often the collections changed.
+    private var generation = 0
+    private var refills = 0
     private let texts = SearchedTexts()
     private(set) var answered = 0
     private(set) var differences = 0
 
+    private var read: String { "Read\(generation)" }
+    private var written: String { "Written\(generation)" }
+
     init(now: Int64) async throws {
         fixture = try await DataFixture()
         self.now = now
-        let indexes = ["a": "number", "b": "string", "c": "date", "a.b": "number"]
-        for (database, collection) in [("todo", "Open"), ("todo", "Late"), ("todo", "Late2")] {
+        _ = try await fixture.database.run("SELECT tidegate.create_app('indexes')")
+        try await renew()
+        _ = try await fixture.database.run("SELECT tidegate.ensure_collection('todo', 'Texts')")
+        _ = try await fixture.database.run(
+            "SELECT tidegate.create_index('indexes', 'todo', 'Texts', '{\"t\": \"text\"}', '{\"default_language\": \"none\"}')"
+        )
+        fixture.catalog.forgetAll()
+        let texts = texts.documents
+        _ = try await perform("insertMany", "Texts", ["documents": .array(texts.map { .document($0) })])
+    }
+
+    /// Takes other collections: one remembers 4,096 orders of keys and no more.
+    private func renew() async throws {
+        generation += 1
+        for collection in [read, written] {
             _ = try await fixture.database.run(
-                "SELECT tidegate.ensure_collection(\(bind: .text(database)), \(bind: .text(collection)))"
+                "SELECT tidegate.ensure_collection('todo', \(bind: .text(collection)))"
             )
         }
-        _ = try await fixture.database.run("SELECT tidegate.create_app('indexes')")
+        let indexes = ["a": "number", "b": "string", "c": "date", "a.b": "number"]
         for (path, type) in indexes {
             _ = try await fixture.database.run(
                 """
-                SELECT tidegate.create_index('indexes', 'todo', 'Open', \(bind: .text("{\"\(path)\": 1}")), \
+                SELECT tidegate.create_index('indexes', 'todo', \(bind: .text(read)), \(bind: .text("{\"\(path)\": 1}")), \
                 \(bind: .jsonb(Array("{\"types\": {\"\(path)\": \"\(type)\"}}".utf8))))
                 """
             )
         }
-        _ = try await fixture.database.run(
-            "SELECT tidegate.create_index('indexes', 'todo', 'Late2', '{\"t\": \"text\"}', '{\"default_language\": \"none\"}')"
-        )
         fixture.catalog.forgetAll()
-        let texts = texts.documents
-        _ = try await perform("insertMany", "Late2", ["documents": .array(texts.map { .document($0) })])
     }
 
     func close() async { await fixture.database.close() }
 
     /// Puts other documents into the collection that is read.
     func refill(_ documents: [BSONDocument]) async throws {
-        _ = try await perform("deleteMany", "Open", ["filter": [:]])
-        _ = try await perform("insertMany", "Open", ["documents": .array(documents.map { .document($0) })])
+        refills += 1
+        if refills.isMultiple(of: 8) { try await renew() }
+        _ = try await perform("deleteMany", read, ["filter": [:]])
+        _ = try await perform("insertMany", read, ["documents": .array(documents.map { .document($0) })])
         self.documents = try Self.ordered(documents)
         fixture.catalog.forgetAll()
     }
@@ -147,7 +163,7 @@ final class DifferentialRun {
         if generator.random.oneIn(6) { members["collation"] = .document(generator.collation()) }
         await compare(
             "find",
-            "Open",
+            read,
             members,
             expected: { operation, context throws(ServiceError) in
                 guard case .find(let arguments) = operation.action else { return nil }
@@ -182,7 +198,7 @@ final class DifferentialRun {
     func count(_ generator: inout GeneratedRequests) async {
         await compare(
             "countDocuments",
-            "Open",
+            read,
             ["filter": .document(generator.filter())],
             expected: { operation, context throws(ServiceError) in
                 guard case .count(let arguments) = operation.action else { return nil }
@@ -201,7 +217,7 @@ final class DifferentialRun {
         if generator.random.oneIn(6) { members["collation"] = .document(generator.collation()) }
         await compare(
             "aggregate",
-            "Open",
+            read,
             members,
             expected: { operation, context throws(ServiceError) in
                 guard case .aggregate(let pipeline) = operation.action else { return nil }
@@ -225,8 +241,8 @@ final class DifferentialRun {
         let (update, arrayFilters) = generator.update()
         let isMany = generator.random.oneIn(2)
         targets = try Self.ordered(generator.collection(3))
-        try await perform("deleteMany", "Late", ["filter": [:]])
-        try await perform("insertMany", "Late", ["documents": .array(targets.map { .document($0) })])
+        try await perform("deleteMany", written, ["filter": [:]])
+        try await perform("insertMany", written, ["documents": .array(targets.map { .document($0) })])
         var members: BSONDocument = [
             "filter": generator.random.oneIn(3) ? [:] : .document(generator.filter(1)), "update": update,
         ]
@@ -235,14 +251,14 @@ final class DifferentialRun {
         if generator.random.oneIn(8) { members["collation"] = .document(generator.collation()) }
         await compare(
             isMany ? "updateMany" : "updateOne",
-            "Late",
+            written,
             members,
             expected: { operation, context throws(ServiceError) in
                 try self.updated(operation, context)
             },
             found: { result async throws(ServiceError) in
                 guard case .updated(let counts) = result else { return [] }
-                let after = Self.documents(try await self.perform("find", "Late", [:]))
+                let after = Self.documents(try await self.perform("find", written, [:]))
                 return [["m": .int32(Int32(counts.matched)), "n": .int32(Int32(counts.modified))]] + after
             }
         )
@@ -288,7 +304,7 @@ final class DifferentialRun {
         let search = texts.search(&generator.random)
         await compare(
             "find",
-            "Late2",
+            "Texts",
             ["filter": ["$text": .document(search.members)], "projection": ["_id": 1]],
             expected: { _, _ in
                 self.texts.documents.filter { search.finds($0) }.map { ["_id": $0["_id"] ?? .null] }
