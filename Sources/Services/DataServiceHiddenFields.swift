@@ -49,7 +49,7 @@ extension DataCall {
         var order = arguments.sort
         if plan.ordersByHiddenID {
             order = Sort(
-                keys: (order?.keys ?? []) + Self.visibleID.keys,
+                keys: (order?.keys ?? []) + Self.visibleOrder.keys,
                 collation: order?.collation
             )
         }
@@ -76,12 +76,8 @@ extension DataCall {
         return ResultDocuments(documents)
     }
 
-    private static let visibleID = Sort(keys: [Sort.Key(path: "_id", ascending: true)])
-
-    /// What enters a pipeline, in an order that tells nothing of hidden ids.
-    func ordered(_ documents: [BSONDocument]) -> [BSONDocument] {
-        plan.ordersByHiddenID ? Self.visibleID.sorted(documents) : documents
-    }
+    /// An order that tells nothing of hidden ids.
+    static let visibleOrder = Sort(keys: [Sort.Key(path: "_id", ascending: true)])
 
     /// The document after an update that its caller may make, computed on what the caller sees.
     func changedVisibly(
