@@ -102,7 +102,7 @@ public enum OperationParser {
         find.sort = try sort(arguments, budget)
         find.readsTextScore = [arguments.value("projection"), arguments.value("sort")]
             .contains { TextScore.isAsked(in: $0) }
-        find.skip = try arguments.count("skip") ?? 0
+        find.skip = try arguments.skip()
         if isOne {
             find.limit = 1
             return find
@@ -173,7 +173,7 @@ public enum OperationParser {
         switch value {
         case .document: break
         case .array(let stages): _ = try OperationArguments.documents(stages, of: "update")
-        default: throw OperationArguments.invalid("update", "must be an object or an array")
+        default: throw OperationArguments.invalid("update", "must be an object or an array", .failedToParse)
         }
         budget.place = "update"
         let update = try UpdateParser.parse(

@@ -72,6 +72,8 @@ public struct ResultDocuments: Sendable {
     }
 
     private let content: Content
+    /// The `_id` of a document that a `findOneAnd…` inserted because it found none.
+    public internal(set) var upsertedID: BSONValue?
 
     /// No documents.
     static let none = ResultDocuments([])
