@@ -299,6 +299,7 @@ DECLARE
     name text;
     made integer;
 BEGIN
+    PERFORM tidegate.refuse_mapped(database, collection);
     SELECT * INTO entry FROM tidegate.collections c WHERE c.id = target FOR UPDATE;
     IF EXISTS (SELECT FROM tidegate.indexes i WHERE i.collection_id = target AND i.fields @> '[{"text": {}}]') THEN
         PERFORM tidegate.refuse('keys', 'have a text index already: a collection has one at the most');
