@@ -8,7 +8,7 @@ TEST_PACKAGES := chromium
 CONFIG ?= debug
 CHECK := --explicit-target-dependency-import-check error
 
-.PHONY: run build test test-realm-web chaos fuzz format lint bench packages clean instructions bench-growth bench-bulk
+.PHONY: run build test test-realm-web chaos fuzz differential format lint bench packages clean instructions bench-growth bench-bulk
 
 run: packages
 	swift build -c $(CONFIG) --product tidegate
@@ -57,6 +57,13 @@ fuzz: packages
 			-max_total_time=$$(( ($(SECONDS) + $(words $(SUBJECTS)) - 1) / $(words $(SUBJECTS)) )) -timeout=30 -rss_limit_mb=2048 -max_len=65536 \
 			-artifact_prefix=.build/fuzz/$$subject- -print_final_stats=1 || exit 1; \
 	done
+
+# CASES requests through PostgreSQL and through the evaluator; SEED=n makes others.
+CASES ?= 200000
+differential: packages
+	swift build --build-tests $(CHECK)
+	TIDEGATE_DIFFERENTIAL_CASES=$(CASES) TIDEGATE_DIFFERENTIAL_SEED=$(or $(SEED),1) \
+		$(RUN_TESTS) --filter OperationDifferentialTests
 
 format:
 	swift format --in-place --recursive --parallel Sources Tests Package.swift

@@ -46,6 +46,9 @@ static const unsigned char functions_0014[] = {
 static const unsigned char outbound_0015[] = {
 #embed "../../migrations/0015_outbound.sql"
 };
+static const unsigned char text_indexes_0016[] = {
+#embed "../../migrations/0016_text_indexes.sql"
+};
 static const unsigned char triggers_0017[] = {
 #embed "../../migrations/0017_triggers.sql"
 };
@@ -65,6 +68,7 @@ static const struct cmigration cmigrations[] = {
     {"0013_typed_reads", typed_reads_0013, sizeof typed_reads_0013},
     {"0014_functions", functions_0014, sizeof functions_0014},
     {"0015_outbound", outbound_0015, sizeof outbound_0015},
+    {"0016_text_indexes", text_indexes_0016, sizeof text_indexes_0016},
     {"0017_triggers", triggers_0017, sizeof triggers_0017},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];

@@ -66,6 +66,8 @@ public struct FindArguments: Sendable {
     public var limit: Int?
     /// How many documents, in that order, are left out first.
     public var skip: Int
+    /// Whether order or projection ask for the score of the filter's `$text`.
+    public var readsTextScore = false
 
     /// Arguments that find everything, but for what is given.
     public init(

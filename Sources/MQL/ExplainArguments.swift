@@ -60,7 +60,9 @@ extension OperationParser {
                 for case .document(let member) in members { result += try conjuncts(of: member) }
             } else {
                 let source = BSONDocument([field])
-                result.append(.init(source: source, filter: try FilterParser.parse(source)))
+                let budget = ParseBudget(.unbounded)
+                budget.allowsText = true
+                result.append(.init(source: source, filter: try FilterParser.parse(source, budget)))
             }
         }
         return result

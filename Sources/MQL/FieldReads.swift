@@ -29,6 +29,7 @@ public struct FieldReads: Sendable {
     }
 
     private mutating func add(_ components: [String]) {
+        if components == TextScore.path.components { return }
         let path = FieldPath(components: components)
         if seen.insert(path).inserted { paths.append(path) }
     }
@@ -43,6 +44,8 @@ public struct FieldReads: Sendable {
             hasExpression = true
             add(expression)
         case .schema: readsDocument = true
+        // The fields of the index, which its caller has to be able to read.
+        case .text: break
         }
     }
 

@@ -91,16 +91,31 @@ struct OperationArguments {
     }
 
     /// A whole number that is not negative; nil when absent.
-    func count(_ name: String) throws(ServiceError) -> Int? {
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - fraction: MongoDB's code for a number that is not whole.
+    /// - Returns: The number.
+    /// - Throws: ``ServiceError`` with server code 14, 2 or that of `fraction`.
+    func count(_ name: String, fraction: ServerErrorCode = .badValue) throws(ServiceError) -> Int? {
         guard let value = value(name) else { return nil }
         guard value.isNumber else { throw Self.invalid(sentName(name), "must be a number", .typeMismatch) }
-        if let number = value.doubleValue, number < 0 {
-            throw Self.invalid(sentName(name), "must not be negative")
-        }
         guard let number = value.exactInt64, let count = Int(exactly: number) else {
-            throw Self.invalid(sentName(name), "must be a whole number")
+            throw Self.invalid(sentName(name), "must be a whole number", fraction)
         }
+        if count < 0 { throw Self.invalid(sentName(name), "must not be negative") }
         return count
+    }
+
+    /// How many documents are left out: doubles are cut off, decimals rounded.
+    func skip() throws(ServiceError) -> Int {
+        guard let value = value("skip") else { return 0 }
+        guard let number = NumericValue(value) else {
+            throw Self.invalid(sentName("skip"), "must be a number", .typeMismatch)
+        }
+        let whole = number.roundedInt64 ?? (number.isNaN ? 0 : (value.doubleValue ?? 0) < 0 ? .min : .max)
+        if whole < 0 { throw Self.invalid(sentName("skip"), "must not be negative") }
+        return Int(clamping: whole)
     }
 
     /// A string that must be there, neither empty nor with a NUL.

@@ -36,10 +36,10 @@ extension OperationParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> CountArguments {
         let filter = try optionalFilter(arguments, budget)
-        let limit = try arguments.count("limit") ?? 0
+        let limit = try arguments.count("limit", fraction: .failedToParse) ?? 0
         return CountArguments(
             filter: filter,
-            skip: try arguments.count("skip") ?? 0,
+            skip: try arguments.skip(),
             limit: limit == 0 ? nil : limit
         )
     }
@@ -48,8 +48,17 @@ extension OperationParser {
         _ arguments: OperationArguments,
         _ budget: ParseBudget
     ) throws(ServiceError) -> DistinctArguments {
-        let key = FieldPath(try arguments.requiredText("key"))
-        return DistinctArguments(key: key, filter: try optionalFilter(arguments, budget))
+        guard case .string(let key) = try arguments.required("key") else {
+            throw OperationArguments.invalid("key", "must be a string", .typeMismatch)
+        }
+        if key.utf8.contains(0) {
+            throw OperationArguments.invalid(
+                "key",
+                "must not contain a NUL character",
+                ServerErrorCode(31032)
+            )
+        }
+        return DistinctArguments(key: FieldPath(key), filter: try optionalFilter(arguments, budget))
     }
 
     private static func findAndModify(
@@ -83,7 +92,7 @@ extension OperationParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> FindAndModifyArguments {
         let filter = try requiredFilter(arguments, budget)
-        let sort = try sort(arguments, budget)
+        let sort = try sortOfWrite(arguments, budget)
         return try shown(
             FindAndModifyArguments(filter: filter, sort: sort, change: .delete),
             arguments,

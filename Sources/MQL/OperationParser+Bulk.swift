@@ -50,6 +50,8 @@ extension OperationParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> BulkOperation {
         budget.place = place
+        // Each operation may have a `$text` of its own.
+        budget.variables.remove(TextScore.field)
         try UnservedMembers.check(name, arguments, inBulk: true)
         switch name {
         case "insertOne":

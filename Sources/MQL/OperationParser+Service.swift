@@ -48,6 +48,7 @@ extension OperationParser {
         if serviceAction == "findOneAndReplace" { arguments.names["replacement"] = "update" }
         let namespace = try NamespaceParser.namespace(arguments)
         let budget = ParseBudget(limits)
+        budget.allowsText = true
         let options = try OptionParser.parse(arguments, budget)
         budget.place = arguments.sentName("filter")
         return DataOperation(

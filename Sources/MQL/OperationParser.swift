@@ -39,6 +39,7 @@ public enum OperationParser {
         let arguments = OperationArguments(body: body)
         let namespace = try NamespaceParser.namespace(arguments)
         let budget = ParseBudget(limits)
+        budget.allowsText = true
         let options = try OptionParser.parse(arguments, budget)
         let action = try dataAction(action, arguments, budget)
         return DataOperation(namespace: namespace, action: action, options: options)
@@ -70,7 +71,10 @@ public enum OperationParser {
         case "aggregate":
             budget.place = "pipeline"
             let stages = try OperationArguments.documents(arguments.requiredArray("pipeline"), of: "pipeline")
-            let pipeline = try PipelineParser.parse(stages.map { .document($0) }, budget)
+            var pipeline = try PipelineParser.parse(stages.map { .document($0) }, budget)
+            if TextScore.isAsked(in: .array(stages.map { .document($0) })) {
+                pipeline = pipeline.withTextScore
+            }
             return try explained(.aggregate(pipeline), arguments)
         default: return try addedAction(name, arguments, budget)
         }
@@ -96,7 +100,9 @@ public enum OperationParser {
             }
         }
         find.sort = try sort(arguments, budget)
-        find.skip = try arguments.count("skip") ?? 0
+        find.readsTextScore = [arguments.value("projection"), arguments.value("sort")]
+            .contains { TextScore.isAsked(in: $0) }
+        find.skip = try arguments.skip()
         if isOne {
             find.limit = 1
             return find
@@ -111,6 +117,16 @@ public enum OperationParser {
         guard let sort = try arguments.document("sort"), !sort.isEmpty else { return nil }
         budget.place = "sort"
         return try SortParser.parse(sort, budget)
+    }
+
+    /// The order in which a write takes the first document, of which scores are not part.
+    static func sortOfWrite(_ arguments: OperationArguments, _ budget: ParseBudget) throws(ServiceError)
+        -> Sort?
+    {
+        if TextScore.isAsked(in: arguments.value("sort")) {
+            throw .mongo(.badValue, "$meta is not served in the sort of a write")
+        }
+        return try sort(arguments, budget)
     }
 
     private static func documents(
@@ -157,7 +173,7 @@ public enum OperationParser {
         switch value {
         case .document: break
         case .array(let stages): _ = try OperationArguments.documents(stages, of: "update")
-        default: throw OperationArguments.invalid("update", "must be an object or an array")
+        default: throw OperationArguments.invalid("update", "must be an object or an array", .failedToParse)
         }
         budget.place = "update"
         let update = try UpdateParser.parse(
@@ -170,7 +186,7 @@ public enum OperationParser {
             filter: filter,
             update: update,
             upsert: try arguments.flag("upsert"),
-            sort: try sort(arguments, budget)
+            sort: try sortOfWrite(arguments, budget)
         )
     }
 
@@ -189,7 +205,7 @@ public enum OperationParser {
             filter: filter,
             update: .replacement(replacement),
             upsert: try arguments.flag("upsert"),
-            sort: try sort(arguments, budget)
+            sort: try sortOfWrite(arguments, budget)
         )
     }
 }

@@ -37,8 +37,14 @@ enum OptionParser {
             if field.key == "CURRENT" {
                 throw .mongo(.failedToParse, "'CURRENT' is not a name for a variable here")
             }
+            if ["NOW", "CLUSTER_TIME", "JS_SCOPE", "IS_MR", "USER_ROLES"].contains(field.key) {
+                throw .mongo(4_738_901, "Attempt to set internal constant: \(field.key)")
+            }
             try ExpressionPath.checkVariable(field.key)
             let expression = try ExpressionParser.parseChecked(field.value, budget)
+            if expression.mentions(["NOW"]) {
+                throw .mongo(51144, "Builtin variable '$$NOW' is not available")
+            }
             if expression.readsDocument {
                 throw .mongo(
                     4_890_500,

@@ -75,6 +75,8 @@ final class ParseBudget {
     }
     /// Whether a `$facet` lies around, which holds for all pipelines inside it.
     var isInFacet = false
+    /// Whether a `$text` may be part of the operation: where every statement asks for it.
+    var allowsText = false
     /// How many pipelines lie around the one that is being parsed.
     var nesting = 0
     private var conditions = 0

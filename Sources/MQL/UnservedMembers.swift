@@ -4,7 +4,7 @@ import Errors
 /// Refuses members of a request that would change what it does, and that its action does not serve.
 ///
 /// Members that say nothing to an action are ignored, as the hosted service did; but an order, a bound or a question
-/// that is not heeded would do something else than what its caller means. A member that is null or false is absent.
+/// that is not heeded would do something else than what its caller means. A member that is null, false, zero or empty is absent.
 enum UnservedMembers {
     /// Options of MongoDB's reads that choose other documents, or show them otherwise.
     private static let ofReads = ["min", "max", "returnKey", "showRecordId", "tailable", "awaitData"]
@@ -34,9 +34,10 @@ enum UnservedMembers {
         case "find", "findOne": ofReads
         case "aggregate": []
         case "countDocuments", "distinct": ["explain"]
-        case "updateOne", "updateMany", "replaceOne": ["explain", "limit", "skip"]
-        case "deleteOne", "deleteMany": ["explain", "sort", "limit", "skip"]
-        case "findOneAndUpdate", "findOneAndReplace", "findOneAndDelete": ["explain", "skip"]
+        case "updateMany", "deleteMany": ["explain", "limit", "skip"]
+        case "deleteOne": ["explain", "sort", "skip"]
+        case "updateOne", "replaceOne", "findOneAndUpdate", "findOneAndReplace", "findOneAndDelete":
+            ["explain", "skip"]
         default: ["explain"]
         }
     }
@@ -45,7 +46,7 @@ enum UnservedMembers {
         switch arguments.value(name) {
         case nil, .bool(false)?: false
         case .document(let document)?: !document.isEmpty
-        default: true
+        case let value?: value.exactInt64 != 0
         }
     }
 

@@ -15,6 +15,8 @@ public struct CollectionLayout: Sendable, Hashable {
     /// The fields with typed columns, in the order in which they were promoted; then those with an index on the
     /// expression of such a column.
     public let promoted: [PromotedField]
+    /// What `$text` searches.
+    public let text: TextIndex?
 
     /// Whose rows the documents are.
     public enum Origin: Sendable, Hashable {
@@ -33,8 +35,10 @@ public struct CollectionLayout: Sendable, Hashable {
         table: SQLIdentifier,
         promoted: [PromotedField] = [],
         origin: Origin = .own,
-        facts: TableFacts = TableFacts()
+        facts: TableFacts = TableFacts(),
+        text: TextIndex? = nil
     ) {
+        self.text = text
         self.id = id
         self.facts = facts
         self.table = table
@@ -68,6 +72,7 @@ public struct CollectionLayout: Sendable, Hashable {
         self.origin = origin
         table = SQLIdentifier(schema: schema, name)
         let indexes = try ExtendedJSON.readValue(indexed).array?.compactMap(\.document) ?? []
+        text = indexes.lazy.compactMap { $0["text"]?.document }.first.map(TextIndex.init)
         let sortable = Set(
             indexes.filter { $0["sorts"] == .bool(true) }.compactMap(PromotedField.Key.init)
         )
@@ -132,7 +137,8 @@ public struct CollectionLayout: Sendable, Hashable {
             table: table,
             promoted: fields,
             origin: origin,
-            facts: facts
+            facts: facts,
+            text: text
         )
     }
 

@@ -76,14 +76,15 @@ public struct QueryCompiler: Sendable {
         let isByKey = arguments.sort.map { $0.keys.map(\.path.components) == [["_id"]] } ?? true
         let hasOnePlan = isByKey && hasOnePlan(for: condition)
         if hasOnePlan { condition.hidesPaths = true }
-        let ordering = arguments.sort.flatMap { self.ordering($0, from: sorting) }
+        let score = arguments.readsTextScore ? score(arguments.filter.textSearch) : nil
+        let ordering = arguments.sort.flatMap { self.ordering($0, from: sorting, score: score) }
         if let proof = ordering?.condition { condition = .all([condition, .sql(proof)]) }
         let sorts = arguments.sort == nil || ordering != nil
         let isPoint = comparesTexts && Self.isPoint(arguments.filter)
         let rowOrder = ordering?.order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
             select:
-                "SELECT doc, shape FROM \(layout.table)\(Self.suffix(text(condition), rowOrder))",
+                "SELECT \(Self.columns(score)) FROM \(layout.table)\(Self.suffix(text(condition), rowOrder))",
             decidesMatch: decides,
             grade: decides ? .exact : condition.narrowing.grade,
             sorts: sorts,
@@ -96,8 +97,13 @@ public struct QueryCompiler: Sendable {
     }
 
     /// How SQL puts documents in an order, by this way or the next best; nil leaves it to the gateway.
-    func ordering(_ sort: Sort, from way: SortingWay) -> Ordering? {
-        comparesTexts ? SortCompiler.ordering(sort, layout, from: way) : nil
+    func ordering(_ sort: Sort, from way: SortingWay, score: SQLFragment? = nil) -> Ordering? {
+        comparesTexts ? SortCompiler.ordering(sort, layout, from: way, score: score) : nil
+    }
+
+    /// What a row of a read has.
+    static func columns(_ score: SQLFragment?) -> SQLFragment {
+        score.map { "\($0) AS score, doc, shape" } ?? "doc, shape"
     }
 
     /// Rows that a write may have to change, by key, so that each is seen once.

@@ -42,7 +42,7 @@ enum FilterAlgebra {
         case .field(let path, .exists(let wanted)): .field(path, .exists(!wanted))
         case .field(let path, .not(let tests)): and(tests.map { .field(path, $0) })
         case .field(let path, let test): .field(path, .not([test]))
-        case .and, .expression, .schema: .nor([filter])
+        case .and, .expression, .schema, .text: .nor([filter])
         }
     }
 

@@ -72,6 +72,8 @@ public struct ResultDocuments: Sendable {
     }
 
     private let content: Content
+    /// The `_id` of a document that a `findOneAnd…` inserted because it found none.
+    public internal(set) var upsertedID: BSONValue?
 
     /// No documents.
     static let none = ResultDocuments([])
@@ -157,6 +159,12 @@ enum StoredRow {
         var shape: Int32 = 0
         for digit in rows.slice(row, last) ?? [] { shape = shape &* 10 &+ Int32(digit &- UInt8(ascii: "0")) }
         return (rows.slice(row, last - 1) ?? [], shape)
+    }
+
+    /// How well a document answers a `$text`, where the statement asks for that.
+    static func score(_ rows: ResultSet, _ row: Int) -> Double? {
+        guard rows.columns.first == "score" else { return nil }
+        return rows.text(row, 0).flatMap { Double($0) }
     }
 
     /// The shapes that rows refer to, but 0.

@@ -158,6 +158,7 @@ public final class DataService: Sendable {
         )
         call.collation = operation.options.collation
         do {
+            try await call.checkText(operation.action, hint: operation.options.hint)
             if let hint = operation.options.hint { try await call.check(hint) }
             call.variables = try operation.options.values(call.evaluation())
             return try await perform(operation, call)

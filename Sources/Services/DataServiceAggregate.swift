@@ -139,15 +139,13 @@ extension DataCall {
         _ context: EvaluationContext
     ) async throws(ServiceError) -> [BSONDocument]? {
         note(statement.grade)
-        let input: [BSONDocument]
         switch statement.rows {
-        case .documents: input = try await visibleDocuments(statement, layout, context)
+        case .documents: return try await streamed(statement, layout, context)
         case .count, .groups:
             let rows = try await run(statement.statement, isPoint: statement.hasOnePlan)
-            guard let found = try Self.documents(rows, of: statement) else { return nil }
-            input = found
+            guard let input = try Self.documents(rows, of: statement) else { return nil }
+            return statement.remaining.stages.isEmpty ? input : try statement.remaining.run(input, context)
         }
-        return statement.remaining.stages.isEmpty ? input : try statement.remaining.run(input, context)
     }
 
     private func bounded(_ documents: [BSONDocument]) throws(ServiceError) -> ResultDocuments {
@@ -161,15 +159,19 @@ extension DataCall {
         return ResultDocuments(documents)
     }
 
-    private func visibleDocuments(
+    /// Runs the stages that are left over documents as they come: no more is held than a stage has to hold, and the
+    /// result.
+    private func streamed(
         _ statement: AggregateStatement,
         _ layout: CollectionLayout,
         _ context: EvaluationContext
     ) async throws(ServiceError) -> [BSONDocument] {
         let plan = plan
-        var documents: [BSONDocument] = []
-        var heldBytes = 0
-        try await stream(statement.statement, layout) { (document, bytes) throws(ServiceError) -> Bool in
+        // Where the order of their coming would tell of hidden ids, they are put into another one first.
+        var stages = statement.remaining.stages
+        if plan.ordersByHiddenID { stages.insert(.sort(Self.visibleOrder), at: 0) }
+        let pipeline = PipelineRun(Pipeline(stages: stages), context)
+        try await stream(statement.statement, layout) { (document, _) throws(ServiceError) -> Bool in
             if !statement.decidesMatch {
                 guard try passesRules(document, context) else { return true }
             }
@@ -177,17 +179,10 @@ extension DataCall {
             if let projection = plan.queryProjection {
                 seen = try projection.apply(seen, filter: nil, context.simplyCollated)
             }
-            documents.append(seen)
-            heldBytes += bytes
-            guard heldBytes <= Pipeline.standardMemoryLimit else {
-                throw .mongo(
-                    .exceededMemoryLimit,
-                    "Exceeded memory limit of \(Pipeline.standardMemoryLimit) bytes: the pipeline's input is too large"
-                )
-            }
-            return true
+            TextScore.carry(from: document, to: &seen)
+            return try pipeline.accept(seen)
         }
-        return ordered(documents)
+        return try pipeline.finish()
     }
 
     /// Merges groups whose keys are one in BSON: `null` and missing, `1` and `Decimal("1")`.

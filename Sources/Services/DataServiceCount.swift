@@ -49,7 +49,7 @@ extension DataCall {
             if let values = try Self.values(rows) {
                 note(.exact)
                 try service.limits.check(documents: rows.rowCount)
-                return ordered(values)
+                return try ordered(values)
             }
         }
         return try await LongComputation.run { () async throws(ServiceError) in
@@ -58,12 +58,15 @@ extension DataCall {
                 try collected.add(seen, bytes: bytes)
                 return true
             }
-            return ordered(collected.values)
+            return try ordered(collected.values)
         }
     }
 
     /// In the order of BSON, as MongoDB gives them.
-    private func ordered(_ values: [BSONValue]) -> [BSONValue] {
+    private func ordered(_ values: [BSONValue]) throws(ServiceError) -> [BSONValue] {
+        guard DocumentLimits.size(of: ["values": .array(values)]) <= DocumentLimits.maximumBytes else {
+            throw .mongo(17217, "distinct too big, 16mb cap")
+        }
         let context = evaluation()
         return values.map { (value: $0, key: context.keyed($0)) }
             .sorted { BSONOrdering.compare($0.key, $1.key) < 0 }

@@ -55,7 +55,7 @@ extension DataCall {
             let made = compiler.aggregate(pipeline, sorting: try await way(of: sorts.first, compiler))
             answer.append("grade", .string(made.grade.rawValue))
             answer.append("conjuncts", Self.graded(arguments.conjuncts, compiler))
-            let pushed = max(0, arguments.stages.count - made.remaining.stages.count)
+            let pushed = max(0, pipeline.stages.count - made.remaining.stages.count)
             let stages = arguments.stages.enumerated().map { index, name -> BSONValue in
                 .document(["stage": .string(name), "in": Self.place(isSQL: index < pushed)])
             }

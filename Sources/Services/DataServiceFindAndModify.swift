@@ -32,7 +32,9 @@ extension DataCall {
                 let inserted = try await upserted(
                     UpdateArguments(filter: arguments.filter, update: update, upsert: true)
                 )
-                return arguments.returnsNew ? try await answer(inserted, arguments) : .none
+                var result = arguments.returnsNew ? try await answer(inserted, arguments) : .none
+                result.upsertedID = inserted["_id"]
+                return result
             } catch {
                 // Another upsert inserted the document at this moment: now there is one to update.
                 guard error.serverCode == .duplicateKey, attempt < 3 else { throw error }

@@ -38,7 +38,9 @@ extension DataCall {
         within narrowing: Filter,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> ResultDocuments {
-        let read = compiler(layout).find(FindArguments(filter: narrowing))
+        var asked = FindArguments(filter: narrowing)
+        asked.readsTextScore = arguments.readsTextScore
+        let read = compiler(layout).find(asked)
         note(.superset)
         let context = evaluation()
         let plan = plan
@@ -47,7 +49,7 @@ extension DataCall {
         var order = arguments.sort
         if plan.ordersByHiddenID {
             order = Sort(
-                keys: (order?.keys ?? []) + Self.visibleID.keys,
+                keys: (order?.keys ?? []) + Self.visibleOrder.keys,
                 collation: order?.collation
             )
         }
@@ -56,26 +58,26 @@ extension DataCall {
             if !read.decidesMatch {
                 guard try passesRules(document, context) else { return true }
             }
-            guard let seen = try seen(document, context), try arguments.filter.matches(seen, context) else {
+            guard var seen = try seen(document, context), try arguments.filter.matches(seen, context) else {
                 return true
             }
+            TextScore.carry(from: document, to: &seen)
             return try collected.add(seen, seen: seen, bytes: bytes)
         }
         let found = collected.result(skip: arguments.skip, limit: arguments.limit)
-        guard let projection = arguments.projection else { return ResultDocuments(found) }
+        guard arguments.projection != nil || arguments.readsTextScore else { return ResultDocuments(found) }
         var documents: [BSONDocument] = []
         for document in found {
-            documents.append(try projection.apply(document, filter: arguments.filter, context))
+            var shown =
+                try arguments.projection?.apply(document, filter: arguments.filter, context) ?? document
+            TextScore.remove(from: &shown)
+            documents.append(shown)
         }
         return ResultDocuments(documents)
     }
 
-    private static let visibleID = Sort(keys: [Sort.Key(path: "_id", ascending: true)])
-
-    /// What enters a pipeline, in an order that tells nothing of hidden ids.
-    func ordered(_ documents: [BSONDocument]) -> [BSONDocument] {
-        plan.ordersByHiddenID ? Self.visibleID.sorted(documents) : documents
-    }
+    /// An order that tells nothing of hidden ids.
+    static let visibleOrder = Sort(keys: [Sort.Key(path: "_id", ascending: true)])
 
     /// The document after an update that its caller may make, computed on what the caller sees.
     func changedVisibly(

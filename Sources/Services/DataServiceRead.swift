@@ -48,6 +48,7 @@ extension DataCall {
             let rows = try await run(read.statement(), isPoint: read.hasOnePlan)
             let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
             if plan.readsWholeDocuments, plan.queryProjection == nil, arguments.projection == nil {
+                // Scores have done their part in the order.
                 return ResultDocuments(rows, shapes: shapes)
             }
             guard rows.rowCount > Self.fewRows else {
@@ -76,7 +77,8 @@ extension DataCall {
         var documents: [BSONDocument] = []
         for row in 0..<rows.rowCount {
             let (text, shape) = StoredRow.parts(rows, row)
-            guard let seen = plan.visible(try StoredForm.read(text, shape: shapes[shape])) else { continue }
+            guard var seen = plan.visible(try StoredForm.read(text, shape: shapes[shape])) else { continue }
+            StoredRow.score(rows, row).map { TextScore.set($0, in: &seen) }
             documents.append(try project(seen, arguments, context))
         }
         return documents
@@ -99,7 +101,8 @@ extension DataCall {
             if !read.decidesMatch {
                 guard try passesRules(document, context) else { return true }
             }
-            guard let seen = plan.visible(document) else { return true }
+            guard var seen = plan.visible(document) else { return true }
+            TextScore.carry(from: document, to: &seen)
             if !read.decidesMatch {
                 guard try arguments.filter.matches(document, context) else { return true }
             }
@@ -120,10 +123,12 @@ extension DataCall {
         var result = document
         if let projection = plan.queryProjection {
             result = try projection.apply(result, filter: nil, context.simplyCollated)
+            TextScore.carry(from: document, to: &result)
         }
         if let projection = arguments.projection {
             result = try projection.apply(result, filter: arguments.filter, context)
         }
+        if arguments.readsTextScore { TextScore.remove(from: &result) }
         return result
     }
 
@@ -197,7 +202,9 @@ extension DataCall {
         }
         for row in 0..<rows.rowCount {
             let (text, shape) = StoredRow.parts(rows, row)
-            if try !take(try StoredForm.read(text, shape: shapes[shape]), text.count) { return false }
+            var document = try StoredForm.read(text, shape: shapes[shape])
+            StoredRow.score(rows, row).map { TextScore.set($0, in: &document) }
+            if try !take(document, text.count) { return false }
         }
         return true
     }

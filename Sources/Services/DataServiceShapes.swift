@@ -22,6 +22,19 @@ struct ShapeSuccession {
         return call.service.shapes.knownID(for: document, collection: layout.id)
     }
 
+    /// What has to be recorded for a changed document.
+    func unknown(
+        _ document: BSONDocument,
+        from found: WriteCandidate,
+        by update: Update
+    ) -> EnclosingTransaction.Unknown {
+        let layout = layout
+        return EnclosingTransaction.Unknown(document: document, collection: layout.id) {
+            call async throws(ServiceError) in
+            try await ShapeSuccession(call: call, layout: layout).shape(of: document, from: found, by: update)
+        }
+    }
+
     func shape(
         of document: BSONDocument,
         from found: WriteCandidate,
@@ -29,17 +42,7 @@ struct ShapeSuccession {
     ) async throws(ServiceError) -> Int32 {
         if let enclosing = call.enclosing, !enclosing.recordsAtOnce {
             if let id = knownShape(of: document, from: found) { return id }
-            let layout = layout
-            return enclosing.shape(
-                EnclosingTransaction.Unknown(document: document, collection: layout.id) {
-                    call async throws(ServiceError) in
-                    try await ShapeSuccession(call: call, layout: layout).shape(
-                        of: document,
-                        from: found,
-                        by: update
-                    )
-                }
-            )
+            return enclosing.shape(unknown(document, from: found, by: update))
         }
         let registry = call.service.shapes
         if found.shape > 0, let old = registry.shape(found.shape, collection: layout.id) {

@@ -122,7 +122,10 @@ extension DataCall {
                 ? candidate(match, layout) : first(match, arguments.sort, layout)
             guard let found = candidate else { return UpdateResult(matched: 0, modified: 0) }
             let after = try await changed(found, arguments)
-            if after == found.document { return UpdateResult(matched: 1, modified: 0) }
+            // A replacement counts as a change also where it changes nothing.
+            if after == found.document {
+                return UpdateResult(matched: 1, modified: arguments.update.isReplacement ? 1 : 0)
+            }
             let shape = try await ShapeSuccession(call: self, layout: layout).shape(
                 of: after,
                 from: found,
@@ -149,30 +152,28 @@ extension DataCall {
         _ match: WriteMatch,
         _ layout: CollectionLayout
     ) async throws(ServiceError) -> UpdateResult {
-        // An order of keys is recorded outside of the transaction, which then begins anew.
+        // An order of keys is recorded outside of the transaction, which then begins anew. What was recorded is kept
+        // here: there may be more orders than the registry has at hand, or more than a collection has.
+        let orders = RecordedOrders()
         for _ in 0..<WriteCandidates.attempts {
-            let (result, unknown) = try await updateManyOnce(arguments, match, layout)
+            let (result, unknown) = try await updateManyOnce(arguments, match, layout, orders)
             if let result { return result }
-            for (document, found) in unknown {
-                _ = try await ShapeSuccession(call: self, layout: layout).shape(
-                    of: document,
-                    from: found,
-                    by: arguments.update
-                )
-            }
+            try await orders.record(unknown, self)
         }
         throw WriteCandidates.conflict
     }
 
-    private typealias UnknownShape = (document: BSONDocument, found: WriteCandidate)
+    /// So many documents' orders are recorded between two attempts.
+    private static let mostUnknown = 2000
 
     private func updateManyOnce(
         _ arguments: UpdateArguments,
         _ match: WriteMatch,
-        _ layout: CollectionLayout
-    ) async throws(ServiceError) -> (UpdateResult?, [UnknownShape]) {
+        _ layout: CollectionLayout,
+        _ orders: RecordedOrders
+    ) async throws(ServiceError) -> (UpdateResult?, [EnclosingTransaction.Unknown]) {
         let compiler = compiler(layout)
-        var unknown: [UnknownShape] = []
+        var unknown: [EnclosingTransaction.Unknown] = []
         do {
             let result = try await transaction { (transaction) async throws(ServiceError) -> UpdateResult in
                 var result = UpdateResult(matched: 0, modified: 0)
@@ -187,17 +188,24 @@ extension DataCall {
                     for found in page.matching {
                         let after = try await changed(found, arguments)
                         result.matched += 1
-                        if after == found.document { continue }
+                        if after == found.document {
+                            if arguments.update.isReplacement { result.modified += 1 }
+                            continue
+                        }
                         result.modified += 1
                         let succession = ShapeSuccession(call: self, layout: layout)
                         let shape: Int32
-                        if let known = succession.knownShape(of: after, from: found) {
+                        if let known = succession.knownShape(of: after, from: found)
+                            ?? orders.id(of: after, collection: layout.id)
+                        {
                             shape = known
                         } else if enclosing != nil {
                             // The enclosing transaction records it, and begins anew if it must.
                             shape = try await succession.shape(of: after, from: found, by: arguments.update)
                         } else {
-                            if unknown.count < 64 { unknown.append((after, found)) }
+                            if unknown.count < Self.mostUnknown {
+                                unknown.append(succession.unknown(after, from: found, by: arguments.update))
+                            }
                             continue
                         }
                         rows.append(NewRow(key: found.key, document: try Self.stored(after), shape: shape))

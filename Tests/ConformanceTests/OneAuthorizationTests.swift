@@ -34,7 +34,7 @@ struct OneAuthorizationTests {
         "document":{"_id":2,"text":"\(marker)"},"documents":[{"_id":3,"text":"\(marker)"}],
         "update":{"$set":{"text":"changed"}},"replacement":{"text":"changed"},"upsert":true,
         "pipeline":[{"$match":{}}],"key":"text","operations":[{"updateOne":{"filter":{"_id":1},
-        "update":{"$set":{"text":"changed"}}}},{"insertOne":{"document":{"_id":4,"text":"\(marker)"}}}],"projection":{"text":1,"_id":0},"sort":{"_id":1},"limit":5,"skip":0,
+        "update":{"$set":{"text":"changed"}}}},{"insertOne":{"document":{"_id":4,"text":"\(marker)"}}}],"projection":{"text":1,"_id":0},
         "username":"x@example.com","email":"x@example.com","password":"secret-enough",
         "name":"x"
         """

@@ -109,13 +109,13 @@ class Commands:
 
     def run_aggregate(self, database, command):
         """`aggregate`; a pipeline that begins with `$documents` runs on the seed."""
-        pipeline = command.get("pipeline", [])
+        pipeline = command.get("pipeline")
         cursor = command.get("cursor", {})
         if not isinstance(cursor, dict) or cursor.keys() - {"batchSize"}:
             raise NotApplicable("a cursor with other members")
         check_batch(cursor)
-        if command.get("explain"):
-            raise NotApplicable("explain of aggregate")
+        if "explain" in command or "cursor" not in command:
+            raise NotApplicable("explain of aggregate, and aggregate without a cursor")
         body = {name: command[name] for name in ("collation", "let", "maxTimeMS", "hint") if name in command}
         if isinstance(pipeline, list):
             pipeline = self.renamed(database, pipeline)
@@ -126,7 +126,8 @@ class Commands:
             pipeline = documents_of(pipeline[0]["$documents"]) + pipeline[1:]
         else:
             collection = self.collections.find(database, command["aggregate"])
-        body["pipeline"] = pipeline
+        if pipeline is not None:
+            body["pipeline"] = pipeline
         documents = self.gateway.call("aggregate", self.name(collection), body)["documents"]
         return self.cursor(database, command["aggregate"], documents, command.get("cursor", {}))
 
@@ -181,19 +182,18 @@ class Commands:
         return collection.name
 
     def run_count(self, database, command):
-        """`count`, as the pipeline that has the same meaning."""
+        """`count`, as countDocuments."""
         if any(type(command.get(member, 0)) not in (int, Int64, float) for member in ("skip", "limit")):
             raise NotApplicable("count with other types of numbers")
-        stages = [{"$match": command.get("query") or {}}]
-        if command.get("skip"):
-            stages.append({"$skip": command["skip"]})
-        if command.get("limit"):
-            stages.append({"$limit": abs(command["limit"])})
+        members = ("skip", "limit", "collation", "maxTimeMS", "hint")
+        body = {name: command[name] for name in members if name in command}
+        if command.get("query") is not None:
+            body["filter"] = command["query"]
+        # A negative limit is its amount, which only the command knows.
+        if type(body.get("limit")) in (int, Int64) and body["limit"] > -(2**63):
+            body["limit"] = abs(body["limit"])
         collection = self.collections.find(database, command["count"])
-        body = {"pipeline": stages + [{"$count": "n"}]}
-        body |= {name: command[name] for name in ("collation", "maxTimeMS", "hint") if name in command}
-        documents = self.gateway.call("aggregate", self.name(collection), body)["documents"]
-        return {"n": documents[0]["n"] if documents else 0}
+        return {"n": self.gateway.call("countDocuments", self.name(collection), body)["count"]}
 
     def run_distinct(self, database, command):
         """`distinct`."""
@@ -221,10 +221,11 @@ class Commands:
         """A batch of a result; what is left is held for getMore."""
         size = options.get("batchSize") if isinstance(options, dict) else None
         if size is None:
-            size = len(documents)
+            # What MongoDB gives at once when nobody says how many.
+            size = 101 if member == "firstBatch" else len(documents)
         batch, rest = documents[:size], documents[size:]
         number = 0
-        if rest and not options.get("singleBatch"):
+        if (rest or size == 0 and member == "firstBatch") and not options.get("singleBatch"):
             number = next(self.cursor_ids)
             self.cursors[number] = rest
         name = "$cmd.aggregate" if name == 1 else name
@@ -234,25 +235,39 @@ class Commands:
 
     def run_insert(self, database, command):
         """`insert`."""
-        documents = command.get("documents", [])
-        for document in documents:
+        documents = command.get("documents")
+        for document in documents or []:
             if "_id" not in document:
                 document["_id"] = ObjectId()
         collection = self.collections.lend(database, command["insert"])
         collection.is_written = True
         try:
-            body = {"documents": documents, "ordered": command.get("ordered", True)}
+            body = {"ordered": command.get("ordered", True)} | ({} if documents is None else {"documents": documents})
             self.gateway.call("insertMany", collection.name, body)
         except NotApplicable:
             raise
         except Refusal as refusal:
-            return {"n": 0, "writeErrors": [write_error(0, refusal)]}
+            failed = refusal.writes or [{"index": 0, "code": refusal.code, "errmsg": str(refusal)}]
+            errors = [{"index": one["index"], "code": one["code"], "errmsg": one["errmsg"]} for one in failed]
+            if not refusal.writes:
+                return {"n": 0, "writeErrors": errors}
+            kept = errors[0]["index"] if command.get("ordered", True) else len(documents) - len(errors)
+            return {"n": kept, "writeErrors": errors}
         return {"n": len(documents)}
+
+    def run_bulkwrite(self, database, command):
+        """`bulkWrite` writes to several collections in one request, which the Data API's action does not."""
+        for entry in command.get("nsInfo") or []:
+            if isinstance(entry, dict) and isinstance(entry.get("ns"), str):
+                self.note(entry["ns"].split(".")[0])
+        raise NotApplicable("the command bulkWrite")
 
     def run_update(self, database, command):
         """`update`: each statement is a request."""
         collection = self.collections.lend(database, command["update"])
         collection.is_written = True
+        if not command.get("updates"):
+            raise NotApplicable("an update of nothing")
         reply, upserted, errors = {"n": 0, "nModified": 0}, [], []
         for index, statement in enumerate(command["updates"]):
             check_known("update", statement, UPDATE_MEMBERS)
@@ -277,6 +292,8 @@ class Commands:
 
     def run_delete(self, database, command):
         """`delete`: each statement is a request."""
+        if not command.get("deletes") or type(command.get("ordered", True)) is not bool:
+            raise NotApplicable("a delete of nothing, or with such flags")
         if any("q" not in statement or statement.get("limit") not in (0, 1) for statement in command["deletes"]):
             raise NotApplicable("a delete without filter or limit")
         collection = self.collections.find(database, command["delete"])
@@ -305,7 +322,8 @@ class Commands:
         collection.is_written = True
         names = {"query": "filter", "fields": "projection", "new": "returnNewDocument"}
         members = ("query", "sort", "fields", "upsert", "new", "arrayFilters", "collation", "let", "hint", "maxTimeMS")
-        body = {"filter": {}} | {names.get(name, name): command[name] for name in members if name in command}
+        body = {names.get(name, name): command[name] for name in members if command.get(name) is not None}
+        body.setdefault("filter", {})
         update = command.get("update")
         if command.get("remove"):
             action = "findOneAndDelete"
@@ -314,15 +332,14 @@ class Commands:
         else:
             action, body["update"] = "findOneAndUpdate", update
         answer = self.gateway.call(action, collection.name, body)
-        return {"value": answer.get("document")} | self.last_error(command, body, answer.get("document"))
+        return {"value": answer.get("document"), "lastErrorObject": self.last_error(command, answer)}
 
-    def last_error(self, command, body, document):
-        """What findAndModify says of its write, as far as the document tells; an upsert's does not."""
-        if document is None and body.get("upsert"):
-            return {}
-        count = 0 if document is None else 1
-        told = {"n": count} if command.get("remove") else {"n": count, "updatedExisting": bool(count)}
-        return {} if body.get("upsert") and body.get("returnNewDocument") else {"lastErrorObject": told}
+    def last_error(self, command, answer):
+        """What findAndModify says of its write."""
+        if "upsertedId" in answer:
+            return {"n": 1, "updatedExisting": False, "upserted": answer["upsertedId"]}
+        count = 0 if answer.get("document") is None else 1
+        return {"n": count} if command.get("remove") else {"n": count, "updatedExisting": bool(count)}
 
     # Collections
 
@@ -370,11 +387,13 @@ class Commands:
 
     def create_index(self, collection, index):
         """Makes one index; those that tidegate's function cannot make do not apply."""
-        options = {name: index[name] for name in ("unique", "sparse", "expireAfterSeconds", "name") if name in index}
+        is_text = "text" in index["key"].values()
+        known = TEXT_INDEX_OPTIONS if is_text else INDEX_OPTIONS
+        options = {name: index[name] for name in known if name in index}
         others = {name for name in index if name not in options and name not in ("key", "name", "v")}
-        if others or any(direction not in (1, -1) for direction in index["key"].values()):
+        if others or any(direction not in (1, -1, "text") for direction in index["key"].values()):
             raise NotApplicable(f"an index with {sorted(others) or index['key']}")
-        keys = ", ".join(f'"{path}": {int(direction)}' for path, direction in index["key"].items())
+        keys = ", ".join(f"{json.dumps(path)}: {json.dumps(kind)}" for path, kind in index["key"].items())
         collection.is_changed = True
         self.gateway.sql(
             "select tidegate.ensure_collection('suite', :'name');"
@@ -398,6 +417,10 @@ class Commands:
         return collection
 
 
+# Members that MongoDB refuses when they are null.
+NOT_NULL = ("hint", "pipeline", "filter")
+INDEX_OPTIONS = ("unique", "sparse", "expireAfterSeconds", "name")
+TEXT_INDEX_OPTIONS = ("weights", "default_language", "language_override", "name")
 UPDATE_MEMBERS = {"q", "u", "multi", "upsert", "arrayFilters", "collation", "hint", "sort"}
 DELETE_MEMBERS = {"q", "limit", "collation", "hint"}
 
@@ -408,6 +431,9 @@ def check_members(name, command):
     if known is None:
         return
     check_known(name, command, known | SILENT_MEMBERS | {name})
+    refused = [member for member in NOT_NULL if member in command and command[member] is None]
+    if refused:
+        raise NotApplicable(f"{refused} as null, which the Data API takes for absent")
     collection = command["collection"] if name == "getMore" else command[name]
     if not is_name(collection) and not (name == "aggregate" and type(collection) is int and collection == 1):
         raise NotApplicable("a collection of such a name")
@@ -470,10 +496,13 @@ def is_replacement(update):
 def update_request(statement):
     """The action and body for one statement of an update command."""
     members = ("upsert", "arrayFilters", "collation", "hint", "sort")
-    body = {"filter": statement["q"]} | {name: statement[name] for name in members if name in statement}
-    if is_replacement(statement["u"]) and not statement.get("multi"):
-        return "replaceOne", body | {"replacement": statement["u"]}
-    return ("updateMany" if statement.get("multi") else "updateOne"), body | {"update": statement["u"]}
+    body = {name: statement[name] for name in members if name in statement}
+    if "q" in statement:
+        body["filter"] = statement["q"]
+    update = statement.get("u")
+    if is_replacement(update) and not statement.get("multi"):
+        return "replaceOne", body | {"replacement": update}
+    return ("updateMany" if statement.get("multi") else "updateOne"), body | {"update": update}
 
 
 def error(refusal):

@@ -25,10 +25,10 @@ TESTS_PER_COLLECTION = 200
 class Refusal(Exception):
     """An error of MongoDB's, made here or by tidegate."""
 
-    def __init__(self, code, name, message):
-        """A code, its name and its text."""
+    def __init__(self, code, name, message, writes=()):
+        """A code, its name and its text; of several writes, which ones failed."""
         super().__init__(message)
-        self.code, self.name = code, name
+        self.code, self.name, self.writes = code, name, writes
 
 
 class NotApplicable(Refusal):
@@ -60,7 +60,8 @@ class Gateway:
             return members
         code = members.get("code", 8)
         name = members.get("codeName") or members.get("error_code") or "UnknownError"
-        raise Refusal(code, name, str(members.get("error", f"status {status}")))
+        writes = members.get("writeErrors", ())
+        raise Refusal(code, name, str(members.get("error", f"status {status}")), writes)
 
     def post(self, path, body):
         """Sends a body; once more when the kept connection turned out to be closed."""

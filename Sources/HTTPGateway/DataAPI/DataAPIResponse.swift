@@ -22,9 +22,13 @@ struct DataAPIResponse {
             bytes.append(contentsOf: #"{"documents":["#.utf8)
             try result.encodeDocuments(as: form.outputForm, limits: limits, into: &bytes)
             bytes.append(contentsOf: "]}".utf8)
-        case .document:
+        case .document(let document):
             bytes.append(contentsOf: #"{"document":"#.utf8)
             try result.encodeDocuments(as: form.outputForm, limits: limits, into: &bytes)
+            if let id = document.upsertedID {
+                bytes.append(contentsOf: #","upsertedId":"#.utf8)
+                form.write(id, to: &bytes)
+            }
             bytes.append(UInt8(ascii: "}"))
         case .inserted(let id):
             status = .init(code: insertStatus.rawValue)

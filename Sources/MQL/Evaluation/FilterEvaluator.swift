@@ -69,6 +69,8 @@ struct FilterEvaluator {
             return try holds(test, .field(document, path), &indexes)
         case .expression(let expression):
             return try expression.evaluate(document, context)?.isTruthy ?? false
+        // The statement that brought the document has decided it.
+        case .text: return true
         case .schema(let schema): return try schema.accepts(.document(document), context.meter)
         }
     }

@@ -52,7 +52,7 @@ struct UpsertEqualities {
             if members.count == 1 { try collect(from: members[0]) }
         case .field(let path, let test):
             if let value = Self.value(of: test) { try add(path, value) }
-        case .all, .nothing, .nor, .expression, .schema: break
+        case .all, .nothing, .nor, .expression, .schema, .text: break
         }
     }
 

@@ -18,6 +18,8 @@ public indirect enum Filter: Sendable, Hashable {
     case expression(AggregationExpression)
     /// `{$jsonSchema: …}`, of the whole document.
     case schema(JSONSchema)
+    /// `{$text: …}`, which SQL decides.
+    case text(TextSearch)
 }
 
 /// One test on a path: it holds if any candidate satisfies it.

@@ -60,8 +60,28 @@ struct FilterParsing {
     var stage: (isMatch: Bool, isFirst: Bool) = (false, true)
     /// Whether this is inside `$elemMatch`.
     var isInsideElement = false
+    /// Where in the filter this is: as a condition that has to hold, among alternatives, or below a `$nor`.
+    private var role = Role.condition
     let budget: ParseBudget
     private(set) var depth = 0
+
+    private enum Role {
+        case condition
+        case alternative
+        case negated
+    }
+
+    init(
+        allowsRestricted: Bool = true,
+        isQuery: Bool = true,
+        stage: (isMatch: Bool, isFirst: Bool) = (false, true),
+        budget: ParseBudget
+    ) {
+        self.allowsRestricted = allowsRestricted
+        self.isQuery = isQuery
+        self.stage = stage
+        self.budget = budget
+    }
 
     /// The parser for what lies inside.
     func deeper() throws(ServiceError) -> FilterParsing {
@@ -125,10 +145,7 @@ struct FilterParsing {
             return .expression(try sampling(value))
         case "$text" where isQuery:
             if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
-            if !stage.isFirst {
-                throw .mongo(17313, "$match with $text is only allowed as the first pipeline stage")
-            }
-            throw .mongo(27, "text index required for $text query: tidegate has none")
+            return .text(try text(value))
         case _ where Self.unservedTopLevel.contains(name) || name == "$text" || name == "$sampleRate":
             if !allowsRestricted { throw RestrictedOperators.refusal(of: name) }
             throw .mongo(.badValue, "\(name) is not allowed in this context")
@@ -138,6 +155,36 @@ struct FilterParsing {
                 "unknown top level operator: \(name). If you have a field name that starts with a '$' symbol, consider using $getField or $setField."
             )
         }
+    }
+
+    /// `$text`, where SQL can decide it.
+    private func text(_ value: BSONValue) throws(ServiceError) -> TextSearch {
+        if isInsideElement {
+            throw .mongo(.badValue, "$text can only be applied to the top-level document")
+        }
+        let search = try TextSearchParser.parse(value)
+        if !stage.isFirst {
+            throw .mongo(17313, "$match with $text is only allowed as the first pipeline stage")
+        }
+        if budget.variables.contains(TextScore.field) {
+            throw .mongo(.badValue, "Too many text expressions")
+        }
+        switch role {
+        case .condition: break
+        case .alternative:
+            throw .mongo(
+                291,
+                "Failed to produce a solution for TEXT under OR: tidegate serves $text as a condition that has to hold"
+            )
+        case .negated: throw .mongo(.badValue, "text expression not allowed in nor")
+        }
+        guard budget.allowsText, budget.nesting == 0, !budget.isInFacet else {
+            throw .mongo(.badValue, "$text is not served in this context")
+        }
+        try budget.addConditions()
+        // What expressions may ask for from now on.
+        budget.variables.insert(TextScore.field)
+        return search
     }
 
     /// `$sampleRate`: each document passes with this chance.
@@ -156,7 +203,9 @@ struct FilterParsing {
     private func branches(_ name: String, _ value: BSONValue) throws(ServiceError) -> [Filter] {
         guard case .array(let members) = value else { throw .mongo(.badValue, "\(name) must be an array") }
         if members.isEmpty { throw .mongo(.badValue, "\(name) must be a nonempty array") }
-        let inner = try deeper()
+        var inner = try deeper()
+        if name == "$nor" { inner.role = .negated }
+        if name == "$or", members.count > 1, role == .condition { inner.role = .alternative }
         var filters: [Filter] = []
         filters.reserveCapacity(members.count)
         for member in members {

@@ -121,6 +121,7 @@ public enum ExpressionParser {
         case "$filter": return try parseFilter(operand, scope)
         case "$reduce": return try parseReduce(operand, scope)
         case "$switch": return try parseSwitch(operand, scope)
+        case "$meta": return try parseMeta(operand, scope)
         default: break
         }
         guard let op = ExpressionOperator(rawValue: name) else {
@@ -154,6 +155,26 @@ public enum ExpressionParser {
         case .special: return try parseSpecial(op, operand, scope)
         }
     }
+
+    /// `{$meta: "textScore"}`, where a `$text` stands before.
+    private static func parseMeta(_ operand: BSONValue, _ scope: ExpressionScope) throws(ServiceError)
+        -> AggregationExpression
+    {
+        guard case .string(let name) = operand else {
+            throw .mongo(17307, "$meta only supports string arguments")
+        }
+        if name == "textScore", scope.hasTextScore { return .path(TextScore.path) }
+        guard metadata.contains(name) else { throw .mongo(17308, "Unsupported argument to $meta: \(name)") }
+        throw .mongo(40218, "query requires \(name) metadata, but it is not available")
+    }
+
+    private static let metadata: Set<String> = [
+        "textScore", "geoNearDistance", "geoNearPoint", "randVal", "recordId", "indexKey", "sortKey",
+        "searchScore",
+        "searchHighlights", "searchScoreDetails", "searchSequenceToken", "searchRootDocumentId",
+        "vectorSearchScore",
+        "score", "scoreDetails", "timeseriesBucketMinTime", "timeseriesBucketMaxTime", "stream",
+    ]
 
     /// The operands by position: an array's elements, or the value itself.
     static func positional(_ operand: BSONValue) -> [BSONValue] {
@@ -192,6 +213,9 @@ struct ExpressionScope {
         copy.names.formUnion(more)
         return copy
     }
+
+    /// Whether documents have a score.
+    var hasTextScore: Bool { names.contains(TextScore.field) }
 
     /// Checks that a variable may be read here.
     func checkUse(of name: String) throws(ServiceError) {

@@ -120,7 +120,7 @@ extension Filter {
     /// Whether an expression in it uses one of these variables.
     func mentions(_ names: Set<String>) -> Bool {
         switch self {
-        case .all, .nothing, .field, .schema: false
+        case .all, .nothing, .field, .schema, .text: false
         case .and(let members), .or(let members), .nor(let members): members.contains { $0.mentions(names) }
         case .expression(let expression): expression.mentions(names)
         }

@@ -217,6 +217,7 @@ enum LookupParser {
             budget.variables = outer
         }
         budget.variables.formUnion(variables)
+        budget.variables.remove(TextScore.field)
         return try PipelineParser.parse(stages, place: .inside(stage, hasCollection: from != nil), budget)
     }
 

@@ -174,7 +174,7 @@ extension ExpressionOperator {
 
     /// Operators that MongoDB has and tidegate refuses by name.
     static let unserved: Set<String> = [
-        "$function", "$accumulator", "$meta", "$sampleRate", "$toHashedIndexKey", "$createObjectId",
+        "$function", "$accumulator", "$sampleRate", "$toHashedIndexKey", "$createObjectId",
         "$encStrContains", "$encStrEndsWith",
         "$encStrNormalizedEq", "$encStrStartsWith", "$similarityCosine", "$similarityDotProduct",
         "$similarityEuclidean", "$serializeEJSON", "$deserializeEJSON", "$hash", "$hexHash",

@@ -2,6 +2,8 @@
 public struct Pipeline: Sendable {
     /// What happens to the documents, first to last.
     public var stages: [Stage]
+    /// Whether a stage asks for the score of the `$text` that the pipeline begins with.
+    public internal(set) var readsTextScore = false
 
     /// Made of its parts.
     public init(stages: [Stage]) {

@@ -163,6 +163,11 @@ struct ProjectionBuilder {
                 return
             }
         }
+        if document.firstKey == "$meta" {
+            // Goes with either mode.
+            try register(path)
+            return items.append(.computed(path, try ExpressionParser.parse(.document(document), budget)))
+        }
         if mode == .exclusion {
             throw .mongo(31252, "Cannot use expression other than $meta in exclusion projection")
         }

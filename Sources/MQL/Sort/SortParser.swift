@@ -25,8 +25,11 @@ public enum SortParser {
         var keys: [Sort.Key] = []
         keys.reserveCapacity(document.count)
         for field in document {
-            let ascending = try direction(field)
-            let path = FieldPath(components: try ExpressionPath.components(field.key))
+            let isScore = isScore(field, budget)
+            let ascending = isScore ? false : try direction(field)
+            let path =
+                isScore
+                ? TextScore.path : FieldPath(components: try ExpressionPath.components(field.key))
             if keys.contains(where: { $0.path == path }) {
                 throw .mongo(
                     7_472_500,
@@ -36,6 +39,14 @@ public enum SortParser {
             keys.append(Sort.Key(path: path, ascending: ascending))
         }
         return Sort(keys: keys, collation: budget.collation)
+    }
+
+    /// Whether the order is that of the scores of a `$text`, best first.
+    private static func isScore(_ field: BSONDocument.Field, _ budget: ParseBudget) -> Bool {
+        guard case .document(let document) = field.value, document.count == 1,
+            TextScore.isAsked(in: field.value)
+        else { return false }
+        return budget.variables.contains(TextScore.field)
     }
 
     /// Why an order by what is no field is refused: nothing here has such a score.

@@ -74,9 +74,12 @@ extension QueryCompiler {
     ) -> AggregateStatement {
         var prefix = PipelinePrefix(condition: permitted)
         var remaining = pipeline.stages[...]
+        var score: SQLFragment?
+        if pipeline.readsTextScore { score = self.score(pipeline.leadingMatch.textSearch) }
         let seesWholeDocuments =
             plan.readsWholeDocuments && plan.readFilterIsExact && plan.queryProjection == nil
         if seesWholeDocuments, prefix.condition.isExact {
+            prefix.score = score
             while let stage = remaining.first, prefix.take(stage, self, sorting) { remaining.removeFirst() }
             // What cannot be decided in SQL may still narrow, as long as the stage is run again.
             if case .match(let filter)? = remaining.first { prefix.narrow(filters.compile(filter)) }
@@ -87,9 +90,15 @@ extension QueryCompiler {
                 return grouped
             }
         }
+        if !seesWholeDocuments || !permitted.isExact, case .match(let filter)? = remaining.first,
+            let search = filter.textSearch
+        {
+            // Only SQL can decide it, whatever else is decided here.
+            prefix.narrow(filters.compile(.text(search)))
+        }
         let isExact = plan.readFilterIsExact && prefix.rulesAreExact
         return AggregateStatement(
-            statement: prefix.select("doc, shape", from: self, ordered: true),
+            statement: prefix.select(Self.columns(score), from: self, ordered: true),
             rows: .documents,
             decidesMatch: isExact,
             grade: isExact && remaining.isEmpty ? .exact : prefix.condition.narrowing.grade,
@@ -173,6 +182,8 @@ extension QueryCompiler {
 /// The stages that one SELECT can do: conditions, one order, then skip and limit.
 private struct PipelinePrefix {
     var condition: Condition
+    /// The score that an order may ask for.
+    var score: SQLFragment?
     private(set) var rulesAreExact: Bool
     private var ordering: Ordering?
     private var skip = 0
@@ -194,7 +205,8 @@ private struct PipelinePrefix {
             condition = .all([condition, more])
             return true
         case .sort(let sort):
-            guard !isCut, ordering == nil, let found = compiler.ordering(sort, from: sorting) else {
+            guard !isCut, ordering == nil, let found = compiler.ordering(sort, from: sorting, score: score)
+            else {
                 return false
             }
             ordering = found

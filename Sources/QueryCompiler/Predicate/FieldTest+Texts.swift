@@ -36,6 +36,7 @@ extension Filter {
         case .and(let members), .or(let members), .nor(let members): members.contains(where: \.comparesTexts)
         case .field(_, let test): test.comparesTexts
         case .expression, .schema: true
+        case .text: false
         }
     }
 }

@@ -40,6 +40,9 @@ struct FilterCompiler {
         case .field(_, let test) where !comparesTexts && test.comparesTexts: return .unknown
         case .field(let path, let test): return compile(path, test)
         case .expression, .schema: return .unknown
+        case .text(let search):
+            guard case .rows(let layout) = source, let index = layout.text else { return .never }
+            return .sql(TextCompiler(index: index, search: search).condition)
         }
     }
 

@@ -264,7 +264,7 @@ struct TestCompiler {
     /// A filter on the elements of an array, as far as the path language has it; nil where it says nothing.
     private static func nested(_ filter: Filter) -> String? {
         switch filter {
-        case .all, .nor, .expression, .schema: return nil
+        case .all, .nor, .expression, .schema, .text: return nil
         case .nothing: return PathPredicate.never.text
         case .and(let filters):
             let known = filters.compactMap(nested)

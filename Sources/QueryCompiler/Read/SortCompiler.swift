@@ -13,9 +13,14 @@ struct Ordering {
 /// Turns a sort into ORDER BY, where SQL can order as MongoDB does.
 enum SortCompiler {
     /// The best ordering, of those from the given way on; nil where only the gateway sorts.
-    static func ordering(_ sort: Sort, _ layout: CollectionLayout, from way: SortingWay) -> Ordering? {
+    static func ordering(
+        _ sort: Sort,
+        _ layout: CollectionLayout,
+        from way: SortingWay,
+        score: SQLFragment? = nil
+    ) -> Ordering? {
         if way == .byIndex, let indexed = indexed(sort, layout) { return indexed }
-        guard way != .inGateway, let keys = compile(sort) else { return nil }
+        guard way != .inGateway, let keys = compile(sort, score: score) else { return nil }
         return Ordering(order: keys, way: .byKeys)
     }
 
@@ -24,9 +29,14 @@ enum SortCompiler {
     /// `_id` sorts by its typed key. Other paths sort by a text that `tidegate.sort_key` makes of the value;
     /// the function raises ``SortFailure`` for values it cannot order (documents, arrays of arrays), and the
     /// caller falls back to sorting itself.
-    static func compile(_ sort: Sort) -> SQLFragment? {
+    static func compile(_ sort: Sort, score: SQLFragment? = nil) -> SQLFragment? {
         var keys: [SQLFragment] = []
         for key in sort.keys {
+            if key.path == TextScore.path {
+                guard let score else { return nil }
+                keys.append("\(score) DESC")
+                continue
+            }
             if key.path.components == ["_id"] {
                 keys.append(key.ascending ? "_id ASC" : "_id DESC")
                 continue

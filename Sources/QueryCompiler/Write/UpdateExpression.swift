@@ -38,7 +38,7 @@ struct UpdateExpression {
         case .all, .nothing: false
         case .and(let filters), .or(let filters), .nor(let filters): filters.contains(where: touches)
         case .field(let path, _): touched.contains { $0.path.first == path.components.first }
-        case .expression, .schema: true
+        case .expression, .schema, .text: true
         }
     }
 

@@ -1,0 +1,59 @@
+import Errors
+import MQL
+import QueryCompiler
+import Rules
+
+extension DataCall {
+    /// Refuses a `$text` where no index holds the texts, or where one holds texts that its caller may not read.
+    ///
+    /// What matches would tell of them, and so would scores.
+    ///
+    /// - Throws: ``ServiceError`` IndexNotFound (27), BadValue (2) beside a hint, or `invalidParameter`.
+    func checkText(_ action: DataAction, hint: IndexHint?) async throws(ServiceError) {
+        guard action.searchesText else { return }
+        if hint != nil { throw .mongo(.badValue, "text and hint not allowed in same query") }
+        guard let layout = try await layout() else { return }
+        guard let index = layout.text else {
+            throw .mongo(27, "text index required for $text query")
+        }
+        guard plan.hidesFields else { return }
+        guard let paths = index.paths, plan.showsWhole(paths) else {
+            throw ServiceError(
+                .invalidParameter,
+                "operator '$text' is not available here: the text index holds a field that is not readable",
+                details: ["operator": "$text"]
+            )
+        }
+    }
+}
+
+extension DataAction {
+    fileprivate var searchesText: Bool {
+        switch self {
+        case .find(let arguments), .findOne(let arguments): arguments.filter.textSearch != nil
+        case .updateOne(let arguments), .updateMany(let arguments): arguments.filter.textSearch != nil
+        case .deleteOne(let filter), .deleteMany(let filter): filter.textSearch != nil
+        case .aggregate(let pipeline): pipeline.leadingMatch.textSearch != nil
+        case .count(let arguments): arguments.filter.textSearch != nil
+        case .distinct(let arguments): arguments.filter.textSearch != nil
+        case .findAndModify(let arguments): arguments.filter.textSearch != nil
+        case .bulkWrite(let arguments): arguments.operations.contains(where: \.searchesText)
+        case .explain(let arguments):
+            switch arguments.subject {
+            case .find(let find): find.filter.textSearch != nil
+            case .aggregate(let pipeline): pipeline.leadingMatch.textSearch != nil
+            }
+        case .insertOne, .insertMany, .estimatedCount, .watch: false
+        }
+    }
+}
+
+extension BulkOperation {
+    fileprivate var searchesText: Bool {
+        switch self {
+        case .insertOne: false
+        case .updateOne(let arguments), .updateMany(let arguments): arguments.filter.textSearch != nil
+        case .deleteOne(let filter), .deleteMany(let filter): filter.textSearch != nil
+        }
+    }
+}
