@@ -114,11 +114,11 @@ final class WatchClient: Sendable {
     var types: [String] { objects.map { $0["operationType"] as? String ?? "?" } }
 
     /// The member `n` of each event's document, where it is an int.
-    var numbers: [Int] {
-        objects.compactMap {
-            (($0["fullDocument"] as? [String: Any])?["n"] as? [String: String])?["$numberInt"]
-        }
-        .compactMap { Int($0) }
+    var numbers: [Int] { objects.compactMap(Self.number) }
+
+    /// The member `n` of an event's document, if it is an int.
+    static func number(_ event: [String: Any]) -> Int? {
+        (((event["fullDocument"] as? [String: Any])?["n"] as? [String: String])?["$numberInt"]).flatMap { Int($0) }
     }
 
     /// The resume token of each event.
