@@ -36,7 +36,8 @@ public struct HostError: Error, Sendable, Hashable {
 
 /// Answers the host calls of one run.
 ///
-/// Calls of one run come concurrently, as the script makes them. After the run has ended, ``end()`` is called once.
+/// Calls of one run come concurrently, as the script makes them. After the run has ended, ``end()`` is called
+/// once.
 public protocol ScriptHost: Sendable {
     /// Does what the script asks.
     func answer(_ call: HostCall) async -> Result<BSONValue, HostError>

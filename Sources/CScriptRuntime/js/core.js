@@ -15,7 +15,7 @@
     freeze: Object.freeze,
     isSafeInteger: Number.isSafeInteger,
     Date, Error, TypeError, RangeError, RegExp, Promise, Map, WeakMap, Uint8Array, ArrayBuffer, Symbol, BigInt,
-    String, Number,
+    String, Number, Boolean,
     dateTime: uncurry(Date.prototype.getTime),
     asIntN: BigInt.asIntN,
     isView: ArrayBuffer.isView,

@@ -89,7 +89,8 @@
       return cursor(() => ask(more), steps);
     },
     aggregate: (pipeline, ask) => {
-      const stages = [...pipeline];
+      const stages = [];
+      for (let i = 0; i < pipeline.length; i++) stages[i] = pipeline[i];
       return cursor(() => ask(stages), {
         __proto__: null,
         skip: (number) => { stages[stages.length] = { $skip: count(number, 'skip') }; },

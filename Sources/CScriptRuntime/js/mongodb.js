@@ -37,8 +37,12 @@
   const collection = (service, database, name) => {
     /** One call on this collection; `wanted` are the options that it knows, as the host names them. */
     const ask = (method, fields, options, wanted) => {
-      const args = { database, collection: name };
-      for (const key in fields) if (fields[key] !== undefined) args[key] = fields[key];
+      const args = { __proto__: null, database, collection: name };
+      // Own names only: what a script hangs on `Object.prototype` is no argument.
+      const names = keys(fields);
+      for (let i = 0; i < names.length; i++) {
+        if (fields[names[i]] !== undefined) args[names[i]] = fields[names[i]];
+      }
       for (const key in wanted) {
         const value = options[key];
         if (value !== undefined && value !== null) args[wanted[key]] = value;
@@ -52,9 +56,12 @@
       __proto__: null, ...updating, sort: 'sort', projection: 'projection', returnNewDocument: 'returnNewDocument',
     };
     const read = (query, projection, options, what) => {
-      if (options === undefined && looksLikeOptions(projection)) [projection, options] = [undefined, projection];
+      if (options === undefined && looksLikeOptions(projection)) {
+        options = projection;
+        projection = undefined;
+      }
       options = checked(options, what);
-      return [{ query: query ?? {}, project: projection ?? options.projection }, options];
+      return { fields: { query: query ?? {}, project: projection ?? options.projection }, rest: options };
     };
     const update = (method, query, change, options) => {
       options = checked(options, method);
@@ -65,12 +72,12 @@
 
     const self = {
       find: (query, projection, options) => {
-        const [fields, rest] = read(query, projection, options, 'find');
+        const { fields, rest } = read(query, projection, options, 'find');
         return cursors.find((more) =>
           ask('find', { ...fields, ...more }, rest, { __proto__: null, ...common }), rest);
       },
       findOne: (query, projection, options) => {
-        const [fields, rest] = read(query, projection, options, 'findOne');
+        const { fields, rest } = read(query, projection, options, 'findOne');
         return ask('findOne', fields, rest, common);
       },
       findOneAndUpdate: (query, change, options) => {

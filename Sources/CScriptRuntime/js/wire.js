@@ -3,10 +3,9 @@
   'use strict';
   const { isArray, keys, isSafeInteger, dateTime, mapForEach, isView, regexSource, regexFlags, asIntN } =
     rt.primordials;
-  const { Date, RegExp, Map, ArrayBuffer, Uint8Array, Error, RangeError, TypeError, String, Number, BigInt } =
+  const { Date, RegExp, Map, ArrayBuffer, Uint8Array, RangeError, TypeError, String, Number, Boolean } =
     rt.primordials;
   const { native } = rt;
-  const Boolean = globalThis.Boolean;
   // Under this symbol the classes of `BSON` say how an instance is written.
   const form = (rt.form = rt.primordials.Symbol('form'));
   const deepest = 180;

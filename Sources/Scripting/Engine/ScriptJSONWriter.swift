@@ -2,10 +2,11 @@ internal import BSON
 
 /// Writes a value as the JSON text `[plain, mends]` that the runtime's `revive` takes.
 ///
-/// `plain` holds null where JSON has no word for a value; `mends` mirrors the path to each such place, with an array
-/// of a letter and the value there, or is null when there are none.
-/// Shape: `{_id: ObjectId("…"), n: 1}` becomes `[{"_id":null,"n":1},{"_id":["o","…"]}]`. The engine reads the bulk
-/// with its own parser, and only what is special costs a step of the script's.
+/// `plain` holds null where JSON has no word for a value; `mends` mirrors the path to each such place, with
+/// an array of a letter and the value there, or is null when there are none. The engine reads the bulk with
+/// its own parser, and only what is special costs a step of the script's.
+///
+/// Shape: `{_id: ObjectId("…"), n: 1}` becomes `[{"_id":null,"n":1},{"_id":["o","…"]}]`.
 struct ScriptJSONWriter {
     private var plain: [UInt8] = [UInt8(ascii: "[")]
     private var mends: [UInt8] = []

@@ -2,8 +2,8 @@ internal import BSON
 
 /// Reads what `wire.js` writes: a letter for the type, then the value; lengths count UTF-16 units.
 ///
-/// Shape: `{4:names2:Bo1:ai1;}` is `{name: "Bo", a: 1}`. Nothing needs escaping, so that a script's text cannot be
-/// taken for anything else.
+/// Shape: `{4:names2:Bo1:ai1;}` is `{name: "Bo", a: 1}`. Nothing needs escaping, so that a script's text
+/// cannot be taken for anything else.
 struct ScriptTextReader {
     /// A text that `wire.js` does not write.
     struct Fault: Error {

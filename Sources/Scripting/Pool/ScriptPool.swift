@@ -4,8 +4,8 @@ import Threading
 
 /// A bounded number of worker processes, and the calls that wait for one.
 ///
-/// A worker belongs to one app and runs one call at a time. Start with ``init(command:limits:observer:)``, end with
-/// ``shutdown()``, after which no process is left.
+/// A worker belongs to one app and runs one call at a time. Start with ``init(command:limits:observer:)``,
+/// end with ``shutdown()``, after which no process is left.
 public final class ScriptPool: Scripts {
     /// The bounds.
     public let limits: ScriptLimits
@@ -21,6 +21,8 @@ public final class ScriptPool: Scripts {
         var places: WorkerPoolState<Waiter>
         var workers: [Int: ScriptWorker] = [:]
         var whenEmpty: [CheckedContinuation<Void, Never>] = []
+        /// Whether a task looks for idle workers now and then.
+        var looksForIdle = false
     }
 
     private struct Waiter: Sendable {
@@ -114,6 +116,11 @@ public final class ScriptPool: Scripts {
         state.withLock { ($0.places.workerCount, $0.places.busyCount, $0.places.waitingCount) }
     }
 
+    /// The processes of the workers.
+    package var processIDs: [Int32] {
+        state.withLock { state in state.workers.values.map(\.processID).sorted() }
+    }
+
     private func nextID() -> Int64 { serial.add(1, ordering: .relaxed).newValue }
 
     // MARK: Workers
@@ -185,21 +192,30 @@ public final class ScriptPool: Scripts {
         }
     }
 
-    /// Idle ones are looked for when a call ends, and once more when the last one may be due.
+    /// Sees to it that somebody looks for workers that were idle too long, as long as there are any.
     private func retireIdle() {
-        let idle = limits.idle
+        let isPlanned = state.withLock { state in
+            defer { state.looksForIdle = true }
+            return state.looksForIdle
+        }
+        if isPlanned { return }
+        // Between the moment when one is due and the moment when it ends lies a quarter of the time at most.
+        let pause = limits.idle / 4
         Task { [weak self] in
-            // Unstructured: it only ends workers that nobody uses.
-            try await Task.sleep(for: idle)
-            self?.endIdle()
+            // Unstructured: it only ends workers that nobody uses, and ends with the last of them.
+            repeat { try await Task.sleep(for: pause) } while self?.endIdle() ?? false
         }
     }
 
-    private func endIdle() {
-        let due = state.withLock { state in
-            state.places.elapsed(.now).compactMap { state.workers[$0] }
+    /// Whether workers are left.
+    private func endIdle() -> Bool {
+        let (due, areLeft) = state.withLock { state in
+            let due = state.places.elapsed(.now).compactMap { state.workers[$0] }
+            state.looksForIdle = !state.places.isEmpty
+            return (due, state.looksForIdle)
         }
         for worker in due { worker.kill() }
+        return areLeft
     }
 
     private func spawn(_ number: Int, for waiter: Waiter) {

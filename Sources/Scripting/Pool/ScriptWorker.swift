@@ -41,6 +41,9 @@ final class ScriptWorker: Sendable {
         socket = process.socket
     }
 
+    /// The kernel's number of the process.
+    var processID: Int32 { process.id }
+
     /// The frames of one run; ends when the worker does.
     func listen() -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)

@@ -1,10 +1,11 @@
 /// Which worker runs whose call: workers, and a queue of those who wait.
 ///
-/// Pure: events in, decisions out; ``ScriptPool`` performs them. A worker is *busy* from its making on (→ *idle* or
-/// the next waiter of its app when its call is over, → gone when it ended, or when it is replaced for a waiter of
-/// another app), and *idle* (→ *busy*, → gone when it was idle too long, when another app needs its place, or when
-/// it ended). A nested call, made while another waits for its answer, may go beyond the maximum by an allowance and
-/// is refused rather than queued: the worker that it would wait for may be its caller's.
+/// Pure: events in, decisions out; ``ScriptPool`` performs them. A worker is *busy* from its making on (→
+/// *idle* or the next waiter of its app when its call is over, → gone when it ended, or when it is replaced
+/// for a waiter of another app), and *idle* (→ *busy*, → gone when it was idle too long, when another app
+/// needs its place, or when it ended). A nested call, made while another waits for its answer, may go beyond
+/// the maximum by an allowance and is refused rather than queued: the worker that it would wait for may be
+/// its caller's.
 struct WorkerPoolState<Waiter: Sendable>: Sendable {
     /// What to do for somebody who wants a worker.
     enum Lease: Equatable, Sendable {

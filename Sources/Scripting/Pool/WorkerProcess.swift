@@ -4,12 +4,13 @@ import Synchronization
 
 /// A child process that shares a socket with us and nothing else.
 ///
-/// It gets descriptor 3 and `/dev/null` three times, an environment of the engine's own settings, and a process
-/// group of its own.
+/// It gets descriptor 3 and `/dev/null` three times, an environment of the engine's own settings, and a
+/// process group of its own.
 final class WorkerProcess: Sendable {
     /// Our end of the socket; the owner closes it.
     let socket: Int32
-    private let id: pid_t
+    /// The kernel's number.
+    let id: pid_t
     private let exitStatus = Mutex<Int32?>(nil)
 
     /// It could not be started.
@@ -19,8 +20,8 @@ final class WorkerProcess: Sendable {
 
     /// Starts a program.
     ///
-    /// To be called on a thread that lives as long as the child may: the kernel ends the child with the thread
-    /// that started it.
+    /// To be called on a thread that lives as long as the child may: the kernel ends the child with the
+    /// thread that started it.
     init(_ command: [String], memoryBytes: Int) throws(NotStarted) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -56,7 +57,8 @@ final class WorkerProcess: Sendable {
         var arguments = command.map { strdup($0) }
         defer { for argument in arguments { free(argument) } }
         arguments.append(nil)
-        // Nothing of ours: it may hold secrets. The engine collects garbage with the memory in mind that it may use.
+        // Nothing of ours: it may hold secrets. The engine collects garbage with the memory in mind that it
+        // may use.
         var environment: [UnsafeMutablePointer<CChar>?] = [
             strdup("LC_ALL=C.UTF-8"), strdup("TZ=UTC"), strdup("JSC_forceRAMSize=\(memoryBytes)"), nil,
         ]

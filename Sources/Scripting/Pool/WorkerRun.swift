@@ -8,7 +8,8 @@ struct WorkerRun: Sendable {
     let limits: ScriptLimits
     let host: any ScriptHost
 
-    /// A worker that is past its deadline is killed so much later: it ends itself first, and with more to tell.
+    /// A worker that is past its deadline is killed so much later: it ends itself first, and with more to
+    /// tell.
     private static let grace = Duration.seconds(2)
 
     /// What the caller sends, in bytes.

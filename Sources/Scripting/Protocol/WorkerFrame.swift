@@ -3,7 +3,8 @@ internal import Errors
 
 /// Bytes on the socket between gateway and worker: one BSON document after another.
 enum WorkerFrame {
-    /// Longer ones are refused by both sides: results of 18 MB, their wrapping, and what JSON makes of binaries.
+    /// Longer ones are refused by both sides: results of 18 MB, their wrapping, and what JSON makes of
+    /// binaries.
     static let bytesLimit = 64 << 20
 
     private static let limits = ReadLimits(depth: 200, nodes: 16_000_000, documentBytes: bytesLimit)

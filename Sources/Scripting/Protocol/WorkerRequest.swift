@@ -138,7 +138,7 @@ extension HostError {
     var document: BSONDocument {
         [
             "message": .string(message), "name": .string(name),
-            "code": code.map { .int64(Int64($0)) } ?? .null,
+            "code": code.map { .int32(Int32(clamping: $0)) } ?? .null,
             "errorCode": errorCode.map { .string($0) } ?? .null,
         ]
     }

@@ -34,7 +34,8 @@ final class ScriptRun {
 
     /// Runs the entry to its end, and what it left behind.
     ///
-    /// - Returns: The result, the response of an endpoint's function, and whether the worker may serve another run.
+    /// - Returns: The result, the response of an endpoint's function, and whether the worker may serve
+    ///   another run.
     func perform(
         _ request: WorkerRequest.RunRequest,
         record: RunRecord

@@ -1,7 +1,7 @@
 /// A stack as the engine tells it, and as the log shows it.
 ///
-/// Shape: `f@functions/a.js:2:7` a line, in the engine's text; `functions/a.js:2:7` here. The runtime's own frames
-/// are left out, and the columns of a first line do not count what stands before the source there.
+/// Shape: `f@functions/a.js:2:7` a line, in the engine's text; `functions/a.js:2:7` here. The runtime's own
+/// frames are left out, and the columns of a first line do not count what stands before the source there.
 enum ScriptStack {
     /// What a function's source is wrapped into; all of it on the source's first line.
     static let opening = "(function(exports,context,module){(function(){"

@@ -1,0 +1,242 @@
+import BSON
+import Foundation
+import Scripting
+import Synchronization
+import Testing
+
+/// Workers, and calls that wait for them.
+@Suite("The pool of workers")
+struct PoolTests {
+    /// A host whose calls wait until they are let go.
+    private final class Gate: ScriptHost {
+        private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
+        private let count = Mutex(0)
+
+        var entered: Int { count.withLock { $0 } }
+
+        func answer(_ call: HostCall) async -> Result<BSONValue, HostError> {
+            await withCheckedContinuation { one in
+                waiting.withLock { $0.append(one) }
+                count.withLock { $0 += 1 }
+            }
+            return .success(.null)
+        }
+
+        func open() {
+            for one in waiting.withLock({ list in
+                defer { list = [] }
+                return list
+            }) { one.resume() }
+        }
+
+        func end() async {}
+    }
+
+    private static let waits =
+        "exports = async () => { await context.services.get('mongodb-atlas').admin().getDBNames(); return 1 }"
+
+    private static func eventually(_ holds: () -> Bool) async {
+        while !holds() { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    @Test("reuses a worker, and sends its bundle anew when it has changed")
+    func reuse() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 4))
+        var processes: Set<Int32> = []
+        for number in 1...5 {
+            let bundle = ScriptFixture.bundle(["test": "exports = () => \(number)"])
+            let outcome = await pool.run(
+                ScriptFixture.call(.named("test")),
+                of: bundle,
+                host: RecordingHost()
+            )
+            #expect(ScriptFixture.text(outcome) == "{\"$numberInt\":\"\(number)\"}")
+            processes.formUnion(pool.processIDs)
+        }
+        #expect(processes.count == 1)
+        await pool.shutdown()
+        #expect(pool.processIDs == [])
+    }
+
+    @Test("grows to its maximum, lets calls wait, and refuses past that")
+    func bounds() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 2, waiting: 3))
+        let bundle = ScriptFixture.bundle(["test": Self.waits])
+        let gate = Gate()
+        let outcomes = await withTaskGroup(of: ScriptOutcome.self) { group in
+            for _ in 0..<2 {
+                group.addTask { await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: gate) }
+            }
+            await Self.eventually { gate.entered == 2 }
+            for _ in 0..<3 {
+                group.addTask { await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: gate) }
+            }
+            await Self.eventually { pool.counts.waiting == 3 }
+            let refused = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: gate)
+            if case .failure(let failure) = refused.result {
+                #expect(failure.reason == .busy)
+            } else {
+                Issue.record("\(refused.result)")
+            }
+            #expect(pool.counts.workers == 2)
+            let opener = Task {
+                while !Task.isCancelled {
+                    gate.open()
+                    try? await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            defer { opener.cancel() }
+            var outcomes: [ScriptOutcome] = []
+            for await outcome in group { outcomes.append(outcome) }
+            return outcomes
+        }
+        #expect(outcomes.count == 5)
+        #expect(outcomes.allSatisfy { ScriptFixture.text($0) == #"{"$numberInt":"1"}"# })
+        await pool.shutdown()
+    }
+
+    @Test("never shares a worker between apps; an idle one of another app gives way")
+    func apps() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        var processes: [Int32] = []
+        for app in ["a", "b", "a"] {
+            let bundle = ScriptFixture.bundle(["test": "exports = () => 1"], app: app)
+            _ = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: RecordingHost())
+            await Self.eventually { pool.processIDs.count == 1 }
+            processes += pool.processIDs
+        }
+        #expect(Set(processes).count == 3)
+        await pool.shutdown()
+    }
+
+    @Test("ends workers that are idle for long")
+    func idle() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1, idle: .milliseconds(100)))
+        let bundle = ScriptFixture.bundle(["test": "exports = () => 1"])
+        _ = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: RecordingHost())
+        await Self.eventually { pool.processIDs.isEmpty }
+        let outcome = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: RecordingHost())
+        #expect(ScriptFixture.text(outcome) == #"{"$numberInt":"1"}"#)
+        await pool.shutdown()
+    }
+
+    @Test("serves calls that a host call makes while all workers wait for it, to a bounded depth")
+    func nested() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1, extraWorkers: 2))
+        let bundle = ScriptFixture.bundle(["outer": Self.waits, "inner": "exports = () => 'inner'"])
+        let inner = Mutex("")
+        let host = RecordingHost { _ in
+            let outcome = await pool.run(
+                ScriptFixture.call(.named("inner")),
+                of: bundle,
+                host: RecordingHost()
+            )
+            inner.withLock { $0 = ScriptFixture.text(outcome) }
+            return .success(.null)
+        }
+        let outcome = await pool.run(ScriptFixture.call(.named("outer")), of: bundle, host: host)
+        #expect(ScriptFixture.text(outcome) == #"{"$numberInt":"1"}"#)
+        #expect(inner.withLock { $0 } == #""inner""#)
+        await pool.shutdown()
+    }
+
+    @Test("refuses a recursion through host calls instead of waiting for itself")
+    func recursion() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1, extraWorkers: 2))
+        let bundle = ScriptFixture.bundle(["test": Self.waits])
+        let failures = Mutex<[String]>([])
+        final class Again: ScriptHost {
+            let pool: ScriptPool
+            let bundle: ScriptBundle
+            let note: @Sendable (String) -> Void
+            init(pool: ScriptPool, bundle: ScriptBundle, note: @escaping @Sendable (String) -> Void) {
+                self.pool = pool
+                self.bundle = bundle
+                self.note = note
+            }
+            func answer(_ call: HostCall) async -> Result<BSONValue, HostError> {
+                let host = Again(pool: pool, bundle: bundle, note: note)
+                let outcome = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: host)
+                if case .failure(let failure) = outcome.result { note(failure.message) }
+                return .success(.null)
+            }
+            func end() async {}
+        }
+        let host = Again(pool: pool, bundle: bundle) { text in failures.withLock { $0.append(text) } }
+        let outcome = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: host)
+        #expect(ScriptFixture.text(outcome) == #"{"$numberInt":"1"}"#)
+        #expect(failures.withLock { $0 } == ["too many functions are running; try again later"])
+        await pool.shutdown()
+    }
+
+    @Test("ends the run of a task that is cancelled, busy or waiting")
+    func cancellation() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        let bundle = ScriptFixture.bundle(["test": Self.waits, "busy": "exports = () => { for (;;); }"])
+        let gate = Gate()
+        let waiting = Task { await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: gate) }
+        await Self.eventually { gate.entered == 1 }
+        let queued = Task { await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: gate) }
+        await Self.eventually { pool.counts.waiting == 1 }
+        queued.cancel()
+        if case .success(let value) = await queued.value.result { Issue.record("\(value)") }
+        waiting.cancel()
+        gate.open()
+        if case .success(let value) = await waiting.value.result { Issue.record("\(value)") }
+        let busy = Task { await pool.run(ScriptFixture.call(.named("busy")), of: bundle, host: gate) }
+        await Self.eventually { pool.counts.busy == 1 }
+        busy.cancel()
+        if case .success(let value) = await busy.value.result { Issue.record("\(value)") }
+        await pool.shutdown()
+        #expect(pool.processIDs == [])
+    }
+
+    @Test("tells when no worker can be started")
+    func missingProgram() async {
+        let pool = ScriptPool(command: ["/nowhere/tidegate", "function-worker"])
+        let bundle = ScriptFixture.bundle(["test": "exports = () => 1"])
+        let outcome = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: RecordingHost())
+        if case .success(let value) = outcome.result { Issue.record("\(value)") }
+        await pool.shutdown()
+    }
+
+    @Test("gives workers no descriptor but their socket, and no environment of ours")
+    func inheritance() async throws {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        let bundle = ScriptFixture.bundle(["test": Self.waits])
+        let seen = Mutex<(files: [String], environment: String)>(([], ""))
+        let host = RecordingHost { _ in
+            guard let id = pool.processIDs.first else { return .success(.null) }
+            let folder = "/proc/\(id)/fd"
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            let files = names.compactMap { name in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")).map {
+                    (name, $0)
+                }
+            }
+            let kept = files.filter { (Int($0.0) ?? 0) <= 3 }.sorted { $0.0 < $1.0 }.map(\.1)
+            let sockets = files.filter { $0.1.hasPrefix("socket:") }.count
+            let data = FileManager.default.contents(atPath: "/proc/\(id)/environ") ?? Data()
+            let environment = String(decoding: data, as: UTF8.self)
+            seen.withLock {
+                $0 = (kept.map { $0.hasPrefix("socket:") ? "socket" : $0 } + ["\(sockets)"], environment)
+            }
+            return .success(.null)
+        }
+        _ = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: host)
+        await pool.shutdown()
+        #expect(seen.withLock { $0.files } == ["/dev/null", "/dev/null", "/dev/null", "socket", "1"])
+        let names = seen.withLock { $0.environment }.split(separator: "\0").map { $0.prefix { $0 != "=" } }
+        #expect(Set(names) == ["LC_ALL", "TZ", "JSC_forceRAMSize"])
+    }
+
+    @Test("hands a source's big arguments and answers over")
+    func bigValues() async {
+        let text = String(repeating: "é0123456789", count: 400_000)
+        let outcome = await ScriptFixture.run("exports = (t) => t + t.length", .string(text))
+        #expect(ScriptFixture.text(outcome) == "\"\(text)\(text.utf16.count)\"")
+        let tooBig = String(repeating: "x", count: 19 << 20)
+        let refused = await ScriptFixture.run("exports = (t) => 1", .string(tooBig))
+        #expect(ScriptFixture.text(refused) == "!the arguments are larger than 18 MB")
+    }
+}

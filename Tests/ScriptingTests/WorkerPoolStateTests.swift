@@ -1,0 +1,136 @@
+import Testing
+
+@testable import Scripting
+
+/// Decisions of the pool, without processes.
+@Suite("The state of the pool")
+struct WorkerPoolStateTests {
+    private typealias State = WorkerPoolState<String>
+    private static let now = ContinuousClock.now
+
+    private static func state(_ workers: Int, extra: Int = 0, waiting: Int = 10, perApp: Int = 10) -> State {
+        State(
+            limits: ScriptLimits(
+                workers: workers,
+                extraWorkers: extra,
+                waiting: waiting,
+                waitingPerApp: perApp,
+                idle: .seconds(60)
+            )
+        )
+    }
+
+    private static func text(_ next: State.Next) -> String {
+        switch next {
+        case .keep: "keep"
+        case .serve(let waiter): "serve \(waiter)"
+        case .replace(let waiter, let number): "replace \(waiter) \(number)"
+        case .end: "end"
+        }
+    }
+
+    @Test("starts workers up to the maximum, then queues, then refuses")
+    func growth() {
+        var state = Self.state(2, waiting: 1)
+        #expect(state.lease("1", app: "a", isNested: false) == .start(1, ending: nil))
+        #expect(state.lease("2", app: "a", isNested: false) == .start(2, ending: nil))
+        #expect(state.lease("3", app: "a", isNested: false) == .wait)
+        #expect(state.lease("4", app: "a", isNested: false) == .refuse)
+        #expect(Self.text(state.returned(1, at: Self.now)) == "serve 3")
+        #expect(Self.text(state.returned(1, at: Self.now)) == "keep")
+        #expect(state.lease("5", app: "a", isNested: false) == .run(on: 1))
+    }
+
+    @Test("prefers the worker that was busy last")
+    func warm() {
+        var state = Self.state(2)
+        _ = state.lease("1", app: "a", isNested: false)
+        _ = state.lease("2", app: "a", isNested: false)
+        _ = state.returned(2, at: Self.now)
+        _ = state.returned(1, at: Self.now + .seconds(1))
+        #expect(state.lease("3", app: "a", isNested: false) == .run(on: 1))
+    }
+
+    @Test("takes the place of an idle worker of another app")
+    func givesWay() {
+        var state = Self.state(1)
+        _ = state.lease("1", app: "a", isNested: false)
+        _ = state.returned(1, at: Self.now)
+        #expect(state.lease("2", app: "b", isNested: false) == .start(2, ending: 1))
+        #expect(Self.text(state.returned(1, at: Self.now)) == "end")
+        #expect(state.lease("3", app: "a", isNested: false) == .wait)
+        #expect(Self.text(state.returned(2, at: Self.now)) == "replace 3 3")
+    }
+
+    @Test("lets the app with the fewest workers at work go first")
+    func fairness() {
+        var state = Self.state(2)
+        _ = state.lease("1", app: "a", isNested: false)
+        _ = state.lease("2", app: "a", isNested: false)
+        _ = state.lease("3", app: "a", isNested: false)
+        _ = state.lease("4", app: "b", isNested: false)
+        #expect(Self.text(state.returned(1, at: Self.now)) == "replace 4 3")
+        #expect(Self.text(state.returned(2, at: Self.now)) == "serve 3")
+    }
+
+    @Test("bounds what one app may have waiting")
+    func perApp() {
+        var state = Self.state(1, perApp: 1)
+        _ = state.lease("1", app: "a", isNested: false)
+        #expect(state.lease("2", app: "a", isNested: false) == .wait)
+        #expect(state.lease("3", app: "a", isNested: false) == .refuse)
+        #expect(state.lease("4", app: "b", isNested: false) == .wait)
+    }
+
+    @Test("gives nested calls an allowance, and never lets them wait")
+    func nested() {
+        var state = Self.state(1, extra: 1)
+        _ = state.lease("1", app: "a", isNested: false)
+        _ = state.lease("2", app: "a", isNested: false)
+        #expect(state.lease("3", app: "a", isNested: true) == .start(2, ending: nil))
+        #expect(state.lease("4", app: "a", isNested: true) == .refuse)
+        // Beyond the maximum, a worker is not kept.
+        #expect(Self.text(state.returned(2, at: Self.now)) == "end")
+        #expect(Self.text(state.returned(1, at: Self.now)) == "serve 2")
+    }
+
+    @Test("replaces a worker that ended for those who wait")
+    func lost() {
+        var state = Self.state(1)
+        _ = state.lease("1", app: "a", isNested: false)
+        _ = state.lease("2", app: "a", isNested: false)
+        #expect(Self.text(state.lost(1)) == "replace 2 2")
+        #expect(Self.text(state.lost(1)) == "keep")
+        #expect(Self.text(state.lost(2)) == "keep")
+        #expect(state.isEmpty)
+    }
+
+    @Test("retires what is idle for long, and drains")
+    func retirement() {
+        var state = Self.state(2)
+        _ = state.lease("1", app: "a", isNested: false)
+        _ = state.lease("2", app: "a", isNested: false)
+        _ = state.returned(1, at: Self.now)
+        #expect(state.elapsed(Self.now + .seconds(59)) == [])
+        #expect(state.elapsed(Self.now + .seconds(60)) == [1])
+        _ = state.lease("3", app: "a", isNested: false)
+        _ = state.lease("4", app: "a", isNested: false)
+        #expect(state.drain() == ["4"])
+        #expect(state.lease("5", app: "a", isNested: false) == .refuse)
+        #expect(Self.text(state.returned(2, at: Self.now)) == "end")
+    }
+
+    @Test("gives timers out by time, equal ones by order, cleared ones never")
+    func timers() {
+        var queue = TimerQueue()
+        for id in 1...50 { queue.set(Int32(id), due: Self.now + .milliseconds(50 - id / 2)) }
+        queue.clear(50)
+        queue.set(49, due: Self.now)
+        #expect(queue.take(at: Self.now - .seconds(1)) == nil)
+        var seen: [Int32] = []
+        while let id = queue.take(at: Self.now + .seconds(1)) { seen.append(id) }
+        #expect(seen.count == 49)
+        #expect(seen.prefix(4) == [49, 48, 46, 47])
+        #expect(queue.isEmpty)
+    }
+}
