@@ -29,7 +29,8 @@ enum UnservedParts {
         case "log_forwarders": "log forwarders are not served; \(files) kept for export"
         case "services":
             "services of third parties are not served (\(services(tree))); \(files) kept for export"
-        case "functions": "packages for functions are not served yet; \(files) kept for export"
+        case "functions":
+            "\(files) kept; of packages, functions may require what node_modules.tar.gz or .zip holds"
         default: "no part of an app; \(files) kept for export"
         }
     }

@@ -7,7 +7,7 @@ public struct DataOperation: Sendable {
     /// What is to happen there, with its arguments.
     public let action: DataAction
     /// What holds for the whole of it.
-    public let options: OperationOptions
+    public var options: OperationOptions
 
     /// Made of its parts.
     public init(namespace: Namespace, action: DataAction, options: OperationOptions = .none) {

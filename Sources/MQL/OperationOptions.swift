@@ -11,6 +11,8 @@ public struct OperationOptions: Sendable {
     public let hint: IndexHint?
     /// How texts compare; nil is by their bytes.
     public let collation: Collation?
+    /// Whether the app's schema is not asked; functions alone may say so.
+    public var bypassesSchema = false
 
     /// None, but for what is given.
     init(

@@ -30,6 +30,21 @@ extension OperationParser {
         guard functionMethods.contains(functionMethod) else {
             throw ServiceError(.serviceCommandNotFound, "service command not found: '\(functionMethod)'")
         }
+        var operation = try operation(functionMethod, service, argument, limits)
+        switch argument["bypassDocumentValidation"] {
+        case nil, .null?: break
+        case .bool(let flag)?: operation.options.bypassesSchema = flag
+        default: throw OperationArguments.invalid("bypassDocumentValidation", "must be true or false")
+        }
+        return operation
+    }
+
+    private static func operation(
+        _ functionMethod: String,
+        _ service: String,
+        _ argument: BSONDocument,
+        _ limits: ParseLimits
+    ) throws(ServiceError) -> DataOperation {
         var argument = argument
         switch functionMethod {
         case "replaceOne", "bulkWrite":

@@ -45,11 +45,13 @@ struct DataAuthorizer: Sendable {
         }
         try RestrictedOperators.check(options: operation.options)
         try Self.checkOperators(operation.action)
-        if let plan = context.app.plans.plan(for: profile, in: namespace) { return plan }
+        // A plan without the schema is nobody else's.
+        let isShared = !operation.options.bypassesSchema
+        if isShared, let plan = context.app.plans.plan(for: profile, in: namespace) { return plan }
         let plan = PreparedPlan(
             try RoleResolver.resolve(
                 rules: rules,
-                validation: context.app.validation(for: namespace),
+                validation: isShared ? context.app.validation(for: namespace) : nil,
                 context: RuleContext(
                     user: RuleUser(profile),
                     values: context.app.values,
@@ -63,7 +65,7 @@ struct DataAuthorizer: Sendable {
                 )
             )
         )
-        context.app.plans.store(plan, for: profile, in: namespace)
+        if isShared { context.app.plans.store(plan, for: profile, in: namespace) }
         return plan
     }
 

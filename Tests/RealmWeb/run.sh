@@ -4,6 +4,7 @@
 #   REALM_WEB_BUILT=~/realm-web-built Tests/RealmWeb/run.sh
 #
 # REALM_WEB_BUILT  what a checkout of realm/realm-js was built to; README.md says how it is laid out
+# MOCHA_TIMEOUT    milliseconds that a test may take (10000); a debug build on a busy machine wants more
 # BAAS_BASE_URL    a running tidegate with the app in app/; without it one is started on a new database
 # TIDEGATE         the program to start, else the debug build's; hashing passwords, that one may take longer than the
 #                  tests' ten seconds

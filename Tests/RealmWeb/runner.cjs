@@ -20,7 +20,7 @@ globalThis.APP_ID = appID;
 globalThis.BASE_URL = baseURL;
 globalThis.TEST_CREDENTIALS = ["anonymous", "email-password", "function", "jwt"];
 
-const mocha = new Mocha({ reporter: class {}, timeout: 10000 });
+const mocha = new Mocha({ reporter: class {}, timeout: Number(process.env.MOCHA_TIMEOUT || 10000) });
 for (const file of files) mocha.addFile(path.join(built, "tests", `${file}.test.js`));
 
 const counts = new Map(files.map((file) => [file, { passed: 0, failed: 0, pending: 0 }]));

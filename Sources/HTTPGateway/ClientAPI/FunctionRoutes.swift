@@ -61,7 +61,8 @@ struct FunctionRoutes {
                     trace: context.trace
                 )
                 context.trace.enter(.encode)
-                return Response.json(value: result.value)
+                guard result.isLong else { return Response.json(value: result.value, gate) }
+                return await LongComputation.run { Response.json(value: result.value, gate) }
             }
             context.trace.note { $0.operation = "service \(call.name)" }
             gate.count(operation.action, of: place)
@@ -114,6 +115,15 @@ struct FunctionRoutes {
             limits: settings.limits.parse
         )
         return (call, operation)
+    }
+}
+
+extension Response {
+    /// As ``json(value:status:)``, for answers that may be long.
+    fileprivate static func json(value: BSONValue, _ gate: RequestGate) -> Response {
+        var bytes: [UInt8] = []
+        ExtendedJSON.writeCanonical(value, to: &bytes)
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: .paced(bytes, gate))
     }
 }
 

@@ -106,7 +106,9 @@ struct EndpointRoutes {
             accept: request.headers[.accept],
             configured: endpoint.returnType == .extendedJSON ? .ejson : .json
         )
-        return try EndpointResponse(result: result, endpoint: endpoint, form: form, gate: gate).response()
+        let response = EndpointResponse(result: result, endpoint: endpoint, form: form, gate: gate)
+        guard result.isLong else { return try response.response() }
+        return try await LongComputation.run { () throws(ServiceError) in try response.response() }
     }
 
     /// Who calls, where the function wants to know: one that runs as somebody else looks at no credentials.

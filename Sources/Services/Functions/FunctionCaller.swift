@@ -43,4 +43,15 @@ public struct FunctionResult: Sendable {
     public let messages: [String]
     /// Bytes · milliseconds that the run held.
     public let memoryTime: Int64
+
+    /// Whether writing the value takes long enough to be done away from an event loop.
+    public var isLong: Bool {
+        switch value {
+        case .array(let elements): elements.count > 100
+        case .document(let document): document.count > 100
+        case .string(let text): text.utf8.count > 262_144
+        case .binary(let binary): binary.bytes.count > 262_144
+        default: false
+        }
+    }
 }

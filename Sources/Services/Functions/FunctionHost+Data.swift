@@ -10,7 +10,8 @@ extension FunctionHost {
         let operation = try OperationParser.parse(
             functionMethod: try arguments.text("method"),
             service: service,
-            argument: try arguments.document("arguments")
+            argument: try arguments.document("arguments"),
+            limits: self.service.limits.parse
         )
         note(operation.action)
         let transaction = try arguments.session.map { (number) throws(ServiceError) in

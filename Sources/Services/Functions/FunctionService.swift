@@ -42,12 +42,14 @@ public final class FunctionService: Sendable {
     ///   - scripts: Runs the JavaScript.
     ///   - outbound: Answers `context.http`; nil refuses it.
     ///   - limits: How much functions may take.
+    ///   - observer: Learns of packages that cannot be read.
     public init(
         accounts: AccountService,
         data: DataService,
         scripts: any Scripts,
         outbound: Outbound? = nil,
-        limits: FunctionLimits = FunctionLimits()
+        limits: FunctionLimits = FunctionLimits(),
+        observer: Observer? = nil
     ) {
         self.accounts = accounts
         self.data = data
@@ -55,7 +57,7 @@ public final class FunctionService: Sendable {
         self.outbound = outbound
         self.limits = limits
         places = TransactionPlaces(most: limits.transactions, mostPerApp: limits.transactions)
-        bundles = ScriptBundles(database: data.database)
+        bundles = ScriptBundles(database: data.database, observer: observer)
     }
 
     /// Runs a function to its end.

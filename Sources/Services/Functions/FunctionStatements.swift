@@ -16,6 +16,22 @@ enum FunctionStatements {
         """
     }
 
+    /// The kept files of some paths, each with the digest of its bytes.
+    static func archives(app: String, _ paths: [String]) -> SQLFragment {
+        """
+        SELECT path, encode(sha256(body), 'hex') FROM tidegate.other_files \
+        WHERE app = \(bind: .text(app)) AND path = ANY (\(bind: .textArray(paths)))
+        """
+    }
+
+    /// The bytes of a kept file, in hexadecimal digits.
+    static func file(app: String, path: String) -> SQLFragment {
+        """
+        SELECT encode(body, 'hex') FROM tidegate.other_files \
+        WHERE app = \(bind: .text(app)) AND path = \(bind: .text(path))
+        """
+    }
+
     /// A run that this gateway has taken.
     struct ClaimedRun {
         let id: Int64

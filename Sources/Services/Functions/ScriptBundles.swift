@@ -2,23 +2,34 @@ import AppDefinition
 import BSON
 import Errors
 import Foundation
+import Observability
 import Postgres
+import SQL
 import Scripting
 import Synchronization
 
 /// The bundles of the apps' newest versions, each made once.
 final class ScriptBundles: Sendable {
+    /// The packages of an app, and the archives that they are from.
+    private struct Packages {
+        var archives: [String: String] = [:]
+        var modules: [String: [UInt8]] = [:]
+    }
+
     private let database: Database
+    private let observer: Observer?
+    private let packages = Mutex<[String: Packages]>([:])
     private let bundles = Mutex<[String: ScriptBundle]>([:])
 
-    init(database: Database) {
+    init(database: Database, observer: Observer?) {
         self.database = database
+        self.observer = observer
     }
 
     /// What the engine is told of an app at its version.
     func bundle(of app: AppSnapshot) async throws(ServiceError) -> ScriptBundle {
         if let known = bundles.withLock({ $0[app.id] }), known.version == app.version { return known }
-        let made = make(app)
+        let made = make(app, try await modules(of: app))
         bundles.withLock { bundles in
             // An older request may come after the first of a newer version.
             if (bundles[app.id]?.version ?? .min) < made.version { bundles[app.id] = made }
@@ -26,7 +37,37 @@ final class ScriptBundles: Sendable {
         return made
     }
 
-    private func make(_ app: AppSnapshot) -> ScriptBundle {
+    /// What an app's archives hold, unpacked again only when one of them is another.
+    private func modules(of app: AppSnapshot) async throws(ServiceError) -> [String: [UInt8]] {
+        let rows = try await database.run(
+            FunctionStatements.archives(app: app.id, PackageArchive.paths),
+            plan: .generic
+        )
+        var archives: [String: String] = [:]
+        for row in 0..<rows.rowCount { archives[rows.text(row, 0) ?? ""] = rows.text(row, 1) ?? "" }
+        if archives.isEmpty { return [:] }
+        if let known = packages.withLock({ $0[app.id] }), known.archives == archives { return known.modules }
+        var modules: [String: [UInt8]] = [:]
+        for path in archives.keys.sorted() {
+            let rows = try await database.run(
+                FunctionStatements.file(app: app.id, path: path),
+                within: .seconds(120)
+            )
+            guard rows.rowCount > 0, let hex = rows.slice(0, 0) else { continue }
+            do throws(ArchiveFault) {
+                modules.merge(try PackageArchive.modules(AppRows.bytes(hex: hex))) { first, _ in first }
+            } catch {
+                // Functions that ask for none of its packages go on; the others say which module is missing.
+                let reason = "\(path): \(error.message)"
+                observer?.record(.configurationRefused(app: app.clientAppID, reason: reason))
+            }
+        }
+        let unpacked = Packages(archives: archives, modules: modules)
+        packages.withLock { $0[app.id] = unpacked }
+        return modules
+    }
+
+    private func make(_ app: AppSnapshot, _ modules: [String: [UInt8]]) -> ScriptBundle {
         let definition = app.definition
         return ScriptBundle(
             app: app.id,
@@ -35,7 +76,7 @@ final class ScriptBundles: Sendable {
                 definition.functions.map { ($0.name, $0.source) },
                 uniquingKeysWith: { first, _ in first }
             ),
-            modules: [:],
+            modules: modules,
             appFacts: [
                 "id": .string(app.id), "clientAppId": .string(app.clientAppID),
                 "name": .string(definition.name), "projectId": .string(app.id),

@@ -103,7 +103,8 @@ final class TransactionPlaces: Sendable {
                     return false
                 }
                 if isFree { continuation.resume(returning: true) }
-                if !isFree, Task.isCancelled { giveUp(number) }
+                // Whoever was to end the wait may have come before it began.
+                if !isFree, Task.isCancelled || ContinuousClock.now >= deadline { giveUp(number) }
             }
         } onCancel: {
             giveUp(number)

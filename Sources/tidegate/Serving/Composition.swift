@@ -124,9 +124,11 @@ struct Composition: Sendable {
             data: data,
             scripts: scripts,
             outbound: { await outbound.answer($0, app: $1, deadline: $2) },
-            limits: settings.functions
+            limits: settings.functions,
+            observer: observer
         )
         data.serve(ServedRuleFunctions(functions))
+        telemetry.registry.collect { Self.metrics(functions, scripts) }
         accounts.callFunctions(through: ServedAccountFunctions(functions) { apps.app(id: $0) })
         let readiness = Readiness { await Self.faults(database, apps) }
         let gateway = HTTPGateway(
@@ -183,6 +185,20 @@ struct Composition: Sendable {
             ),
             mail: mail(settings.mail, database, apps, ids, observer)
         )
+    }
+
+    private static func metrics(_ functions: FunctionService, _ scripts: ScriptPool) -> [MetricFamily] {
+        let counts = scripts.counts
+        let states = [("busy", counts.busy), ("idle", counts.workers - counts.busy)]
+        return [
+            MetricFamily("tidegate_functions_running", .gauge, Double(functions.underWay)),
+            MetricFamily("tidegate_function_calls_waiting", .gauge, Double(counts.waiting)),
+            MetricFamily(
+                "tidegate_function_workers",
+                .gauge,
+                states.map { MetricSeries(labels: [.init("state", $0.0)], value: .number(Double($0.1))) }
+            ),
+        ]
     }
 
     private static func mail(

@@ -113,6 +113,7 @@ struct ServerSettings: Sendable {
         for limit in LimitSetting.all {
             limit.apply(&self, try values.integer(limit.setting, in: limit.range))
         }
+        functions.parse = gateway.limits.parse
         // What goes on in a transaction may need a second connection for a moment.
         functions.transactions = min(functions.transactions, max(1, poolSize / 2))
     }

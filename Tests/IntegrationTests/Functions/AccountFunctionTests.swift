@@ -40,6 +40,50 @@ struct AccountFunctionTests {
         )
     }
 
+    @Test("a user gets one more way to log in, by what a function says")
+    func link() async throws {
+        let (api, user) = try await FunctionServer.user()
+        let payload = #"{"id":"\#(UUID().uuidString)","key":"right"}"#
+        let linked = try await api.provider(
+            "custom-function",
+            "login?link=true",
+            payload,
+            as: ["Authorization": "Bearer \(user.accessToken)"]
+        )
+        #expect(linked.object["user_id"] as? String == user.id, "\(linked.text)")
+        let again = try await api.provider("custom-function", "login", payload)
+        #expect(again.object["user_id"] as? String == user.id)
+        let refused = try await api.provider(
+            "custom-function",
+            "login?link=true",
+            #"{"id":"x","key":"wrong"}"#,
+            as: ["Authorization": "Bearer \(user.accessToken)"]
+        )
+        #expect(refused.status == 401)
+    }
+
+    @Test("a script says as whom the Data API runs")
+    func dataAPI() async throws {
+        let api = try await FunctionServer.caller()
+        try Shell.psql(
+            api.server.database,
+            script: """
+                select tidegate.set_data_api('functions', '{"disabled": false, "versions": ["v1"],
+                    "run_as_user_id_script_source":
+                        "exports = () => context.request.requestHeaders[''X-Door''] ? {runAsSystemUser: true} : 7"}');
+                """
+        )
+        try await eventually {
+            try await api.act("find", "Tokens", as: ["X-Door": "open"]).status == 200
+        }
+        expect(
+            try await api.act("find", "Tokens", as: [:]),
+            400,
+            "FunctionExecutionError",
+            #"run_as_user_id_script_source of function "data_api" must return a user id or { runAsSystem: true }"#
+        )
+    }
+
     @Test("a function confirms at once, later, or not at all")
     func confirmation() async throws {
         let api = try await FunctionServer.caller()

@@ -4,6 +4,26 @@ import Testing
 
 @Suite("A watched directory", .timeLimit(.minutes(10)))
 struct AppWatchTests {
+    @Test("check names the file and the line of what does not parse")
+    func check() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "check-\(UUID().uuidString)"
+        )
+        let functions = folder.appendingPathComponent("functions")
+        try FileManager.default.createDirectory(at: functions, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = [
+            "realm_config.json": #"{"config_version": 20210101, "name": "checked"}"#,
+            "functions/good.js": "exports = () => 1;",
+            "functions/bad.js": "exports = () => {\n  return 300 +;\n};",
+        ]
+        for (path, text) in files { try Data(text.utf8).write(to: folder.appendingPathComponent(path)) }
+        let result = try await Shell.finish(RunningServer.binary, ["check", folder.path])
+        #expect(result.status == 1)
+        #expect(result.output.contains("error: functions/bad.js: line 2"), "\(result.output)")
+        #expect(!result.output.contains("functions/good.js: line"))
+    }
+
     @Test(
         "a changed function is served without a word; one that does not parse is not, and the reason is told"
     )

@@ -202,6 +202,26 @@ struct FunctionHostTests {
         }
     }
 
+    @Test("an app's schema is asked, unless the function says otherwise")
+    func schema() async throws {
+        try await withHost { fixture in
+            let host = try await fixture.host(DataFixture.ann)
+            let document = #"{"document": {"name": "x"}"#
+            await #expect(throws: HostError.self) {
+                try await host.data("insertOne", "Checked", document + "}").get()
+            }
+            _ = try await host.data(
+                "insertOne",
+                "Checked",
+                document + #", "bypassDocumentValidation": true}"#
+            ).get()
+            await #expect(throws: HostError.self) {
+                try await host.data("insertOne", "Checked", document + "}").get()
+            }
+            #expect(try await host.data("count", "Checked").get() == .int32(1))
+        }
+    }
+
     @Test("it answers nothing after the end of its run")
     func afterEnd() async throws {
         try await withHost { fixture in
