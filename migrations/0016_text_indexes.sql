@@ -351,6 +351,8 @@ BEGIN
     IF json_typeof(parsed) = 'object' THEN
         parsed := (SELECT json_agg(json_build_object(k.key, k.value)) FROM json_each(parsed) k);
     END IF;
+    -- Two administrators at the same moment would choose one name for two indexes of a schema.
+    PERFORM pg_advisory_xact_lock(hashtextextended('tidegate.create_index', 0));
     -- Whatever else is wrong with the keys is found by the other one.
     IF options IS NOT NULL AND json_typeof(parsed) = 'array' THEN
         IF NOT EXISTS (SELECT FROM json_array_elements(parsed) e WHERE json_typeof(e) <> 'object')

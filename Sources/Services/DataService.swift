@@ -159,7 +159,14 @@ public final class DataService: Sendable {
         call.collation = operation.options.collation
         do {
             try await call.checkText(operation.action, hint: operation.options.hint)
-            if let hint = operation.options.hint { try await call.check(hint) }
+            var operation = operation
+            if let hint = operation.options.hint, let held = try await call.check(hint) {
+                operation = DataOperation(
+                    namespace: operation.namespace,
+                    action: operation.action.restricted(to: held),
+                    options: operation.options
+                )
+            }
             call.variables = try operation.options.values(call.evaluation())
             return try await perform(operation, call)
         } catch {

@@ -98,7 +98,7 @@ struct AddedActionTests {
         "name the member at fault",
         arguments: [
             ("countDocuments", "filter:1", "filter"), ("countDocuments", "limit:-1", "limit"),
-            ("distinct", "", "key"), ("distinct", "key:''", "key"), ("distinct", "key:1", "key"),
+            ("distinct", "", "key"), ("distinct", "key:[]", "key"), ("distinct", "key:1", "key"),
             ("findOneAndUpdate", "update:{}", "filter"), ("findOneAndUpdate", "filter:{}", "update"),
             ("findOneAndUpdate", "filter:{},update:{a:1},returnDocument:'later'", "returnDocument"),
             (

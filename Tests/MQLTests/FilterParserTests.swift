@@ -68,7 +68,7 @@ struct FilterParserTests {
             ("{a:{$undefined:true}}", 2, "cannot compare to undefined"),
             ("{a:{$in:[{$undefined:true}]}}", 2, "cannot compare to undefined"),
             ("{$where:'1'}", 2, "$where is not allowed in this context"),
-            ("{$text:{$search:'x'}}", 27, "text index required for $text query"),
+            ("{$text:{$search:'x'}}", 2, "$text is not served in this context"),
             ("{$sampleRate:'x'}", 2, "argument to $sampleRate must be a numeric type"),
             ("{$sampleRate:1.5}", 2, "numeric argument to $sampleRate must be in [0, 1]"),
             ("{a:{$near:[1,2]}}", 2, "$near is not allowed in this context"),

@@ -44,22 +44,25 @@ extension DataCall {
 
     /// Refuses a hint that names no index; which one serves is PostgreSQL's choice all the same.
     ///
+    /// - Returns: The documents that the index holds, where it leaves some out; nil for all.
     /// - Throws: ``ServiceError`` with server code 2.
-    func check(_ hint: IndexHint) async throws(ServiceError) {
-        if hint.isBuiltIn { return }
-        guard let layout = try await layout() else { return }
-        let names = try await declaredIndexes(layout).contains { index in
+    func check(_ hint: IndexHint) async throws(ServiceError) -> Filter? {
+        if hint.isBuiltIn { return nil }
+        guard let layout = try await layout() else { return nil }
+        let named = try await declaredIndexes(layout).first { index in
             switch hint {
             case .name(let name):
                 TextOrder.equal(index.name, name) || TextOrder.equal(index.standardName, name)
             case .keys(let keys): BSONOrdering.equal(.document(keys), .document(index.keys))
             }
         }
-        if !names {
+        guard let named else {
             throw .mongo(
                 .badValue,
                 "error processing query: planner returned error :: caused by :: hint provided does not correspond to an existing index"
             )
         }
+        guard named.isSparse else { return nil }
+        return .or(named.keys.keys.map { .field(FieldPath($0), .exists(true)) })
     }
 }

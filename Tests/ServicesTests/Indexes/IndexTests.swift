@@ -153,7 +153,7 @@ struct IndexTests {
         arguments: [
             (#"{}"#, "{}", "keys must name a field"), (#"[1]"#, "{}", "keys must be an object, or an array"),
             (#"{"a":2}"#, "{}", "keys.a must be 1 or -1"), (#"{"a":null}"#, "{}", "keys.a must be 1 or -1"),
-            (#"{"a":"text"}"#, "{}", "keys.a names a kind of index that is not served: text"),
+            (#"{"a":"hashed"}"#, "{}", "keys.a names a kind of index that is not served: hashed"),
             (#"{"a":"2dsphere"}"#, "{}", "keys.a names a kind of index that is not served: 2dsphere"),
             (#"{"a":1,"a":-1}"#, "{}", "keys.a appears twice"),
             (#"{"a..b":1}"#, "{}", "keys.a..b cannot be indexed"),
@@ -212,5 +212,23 @@ struct IndexTests {
         let rows = try await indexes.fixture.database.run("SELECT count(*) FROM tidegate.indexes")
         #expect(rows.int(0, 0) == 0)
         await indexes.fixture.database.close()
+    }
+
+    @Test("a hint that names a sparse index asks for what the index holds")
+    func sparseHint() async throws {
+        let indexes = try await IndexFixture()
+        let fixture = indexes.fixture
+        try await fixture.insert("Open", #"{"_id":1,"s":1}"#, #"{"_id":2}"#, #"{"_id":3,"s":null}"#)
+        try await indexes.create(#"{"s":1}"#, #"{"sparse":true,"name":"held"}"#)
+        #expect(try await indexes.ids(#""hint":"held""#) == "1,3")
+        #expect(try await indexes.ids(#""hint":{"s":1},"filter":{"_id":{"$gt":1}}"#) == "3")
+        #expect(try await indexes.ids(#""hint":"_id_""#) == "1,2,3")
+        #expect(
+            try await fixture.documents("aggregate", "Open", #"{"pipeline":[{"$count":"n"}],"hint":"held"}"#)
+                == #"{"n":2}"#
+        )
+        let update = #"{"filter":{},"update":{"$set":{"x":1}},"hint":"held"}"#
+        #expect(try await fixture.update("updateMany", "Open", update) == [2, 2])
+        await fixture.database.close()
     }
 }
