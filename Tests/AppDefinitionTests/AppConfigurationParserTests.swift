@@ -274,7 +274,8 @@ struct AppConfigurationParserTests {
                     "graphql/config.json": "{}", "log_forwarders/a.json": "{}", "README.md": "# shop",
                     "services/mail/config.json": #"{"name": "mail", "type": "aws"}"#,
                     "triggers/t.json":
-                        #"{"name": "t", "type": "SCHEDULED", "function_name": "f", "config": {}}"#,
+                        #"{"name": "t", "type": "DATABASE", "function_name": "f", "config": {"service_name": "m"}}"#,
+                    "data_sources/m/config.json": #"{"name": "m", "type": "mongodb-atlas"}"#,
                 ]
             )
         ).findings
@@ -282,7 +283,7 @@ struct AppConfigurationParserTests {
         let kept = findings.list.filter { $0.outcome == .notImported }.map(\.file)
         #expect(kept == ["README.md", "functions", "graphql", "hosting", "log_forwarders", "services"])
         let warned = findings.list.filter { $0.outcome == .warning }.map(\.message)
-        #expect(warned.contains { $0.contains("1 trigger kept") })
+        #expect(warned.contains { $0.contains("all collections of a database are not served") })
     }
 
     @Test("lets rules without a role give way to the default rule")
