@@ -15,9 +15,10 @@ import Synchronization
 /// Source: `reference/functions.md`.
 public final class FunctionService: Sendable {
     /// What a script's `context.http` sends is asked of this; the operator's address list is its matter.
-    public typealias Outbound = @Sendable (
-        _ arguments: BSONDocument, _ appID: String, _ deadline: ContinuousClock.Instant
-    ) async -> Result<BSONValue, HostError>
+    public typealias Outbound =
+        @Sendable (
+            _ arguments: BSONDocument, _ appID: String, _ deadline: ContinuousClock.Instant
+        ) async -> Result<BSONValue, HostError>
 
     let accounts: AccountService
     let data: DataService

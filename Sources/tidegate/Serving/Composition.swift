@@ -240,7 +240,8 @@ struct Composition: Sendable {
             Follower { await apps.run() }, Follower { await accounts.run() },
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
             Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
-            Follower { await watches.run() }, Follower { await triggers.run() }, Follower { await indexes.build() },
+            Follower { await watches.run() }, Follower { await triggers.run() },
+            Follower { await indexes.build() },
             Follower { await indexes.expire() }, Follower { await functionRuns.run() },
         ] + (mail.map { mail in [Follower { await mail.run() }] } ?? [])
     }

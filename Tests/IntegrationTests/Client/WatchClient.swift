@@ -118,7 +118,9 @@ final class WatchClient: Sendable {
 
     /// The member `n` of an event's document, if it is an int.
     static func number(_ event: [String: Any]) -> Int? {
-        (((event["fullDocument"] as? [String: Any])?["n"] as? [String: String])?["$numberInt"]).flatMap { Int($0) }
+        (((event["fullDocument"] as? [String: Any])?["n"] as? [String: String])?["$numberInt"]).flatMap {
+            Int($0)
+        }
     }
 
     /// The resume token of each event.
