@@ -36,7 +36,7 @@ public enum RestrictedOperators {
     /// - Throws: ``ServiceError`` with code `invalidParameter`, naming the operator.
     public static func check(filter: Filter, options: Options = Options()) throws(ServiceError) {
         switch filter {
-        case .all, .nothing, .text: break
+        case .all, .nothing: break
         case .and(let members), .or(let members), .nor(let members):
             for member in members { try check(filter: member, options: options) }
         case .field(_, let test): try check(test, options)
@@ -44,6 +44,7 @@ public enum RestrictedOperators {
             if !options.allowsExpr { throw refusal(of: "$expr") }
             try check(expression: expression)
         case .schema: throw refusal(of: "$jsonSchema")
+        case .text: throw refusal(of: "$text")
         }
     }
 

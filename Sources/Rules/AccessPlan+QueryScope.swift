@@ -1,4 +1,4 @@
-public import BSON
+import BSON
 public import Errors
 public import MQL
 
@@ -17,11 +17,6 @@ public enum QueryScope: Sendable {
 extension AccessPlan {
     /// Whether something of a visible document may be hidden; false for most rules, which then pay nothing.
     public var hidesFields: Bool { !readsWholeDocuments || queryProjection != nil }
-
-    /// Whether the caller sees these fields of every document that it may read, as they are stored.
-    public func showsWhole(_ paths: [FieldPath]) -> Bool {
-        paths.allSatisfy { visibility(of: $0.components) == .whole }
-    }
 
     /// Whether updates are computed on what the caller sees, and the result put back into the document.
     ///

@@ -4,25 +4,15 @@ import QueryCompiler
 import Rules
 
 extension DataCall {
-    /// Refuses a `$text` where no index holds the texts, or where one holds texts that its caller may not read.
+    /// Refuses a `$text` where no index holds the texts.
     ///
-    /// What matches would tell of them, and so would scores.
-    ///
-    /// - Throws: ``ServiceError`` IndexNotFound (27), BadValue (2) beside a hint, or `invalidParameter`.
+    /// - Throws: ``ServiceError`` IndexNotFound (27), or BadValue (2) beside a hint.
     func checkText(_ action: DataAction, hint: IndexHint?) async throws(ServiceError) {
         guard action.searchesText else { return }
         if hint != nil { throw .mongo(.badValue, "text and hint not allowed in same query") }
         guard let layout = try await layout() else { return }
-        guard let index = layout.text else {
+        guard layout.text != nil else {
             throw .mongo(27, "text index required for $text query")
-        }
-        guard plan.hidesFields else { return }
-        guard let paths = index.paths, plan.showsWhole(paths) else {
-            throw ServiceError(
-                .invalidParameter,
-                "operator '$text' is not available here: the text index holds a field that is not readable",
-                details: ["operator": "$text"]
-            )
         }
     }
 }

@@ -54,8 +54,8 @@ private enum AskedServer {
         "functions/onWatched.js": """
         exports = async (event) => {
           const log = context.services.get('mongodb-atlas').db('todo').collection('Seen');
-          await log.insertOne({ of: event.documentKey._id, op: event.operationType, n: event.fullDocument?.n,
-                                updated: event.updateDescription?.updatedFields, system: context.runningAsSystem() });
+          await log.insertOne({ of: event.documentKey._id, op: event.operationType, n: event.fullDocument ? event.fullDocument.n : null,
+                                updated: event.updateDescription ? event.updateDescription.updatedFields : null, system: context.runningAsSystem() });
         };
         """,
         "functions/onLogin.js": """
@@ -164,7 +164,7 @@ struct AskedFunctionTests {
         }
         try Shell.psql(database, #"delete from todo."Watched" where doc ->> '_id' = '\#(id)'"#)
         let seen =
-            #"select doc ->> 'op', doc ->> 'n', doc -> 'updated', doc ->> 'system' from todo."Seen" where doc ->> 'of' = '\#(id)' order by doc ->> '_id'"#
+            #"select doc ->> 'op', doc ->> 'n', doc ->> 'updated', doc ->> 'system' from todo."Seen" where doc ->> 'of' = '\#(id)' order by doc ->> '_id'"#
         try await eventually { (try? rows(api, seen).count) ?? 0 >= 3 }
         #expect(
             try rows(api, seen) == [

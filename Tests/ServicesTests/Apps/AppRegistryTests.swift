@@ -77,7 +77,7 @@ struct AppRegistryTests {
             let version = try #require(first.app(clientAppID: "firm-abcde")).version
             // SQL checks the form; the expression is the gateway's to refuse.
             try await database.script(
-                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "bad", "apply_when": {"%%true": {"%function": {"name": "f"}}}}]}')"#
+                #"SELECT tidegate.set_rules('firm', 'mongodb-atlas', 'd', 'items', '{"roles": [{"name": "bad", "apply_when": {"a": {"$regex": "x"}}}]}')"#
             )
             try await eventually {
                 try await database.run("SELECT * FROM tidegate.list_config_errors('firm')").rowCount > 0
