@@ -107,7 +107,7 @@ let package = Package(
             "Services",
             [
                 "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON",
-                "Postgres", "Mail", "Scripting",
+                "Postgres", "Mail", "Scripting", "Threading",
                 "Observability", "Errors",
                 product("AsyncHTTPClient", "async-http-client"),
                 product("CryptoExtras", "swift-crypto"),

@@ -1,7 +1,7 @@
 import Accounts
-import Dispatch
 public import Errors
 import Synchronization
+import Threading
 
 /// Runs password hashes on threads of their own, few at a time, and turns callers away when too many wait.
 ///
@@ -23,8 +23,6 @@ public final class PasswordQueue: Sendable {
     private let state = Mutex(State())
     private let width: Int
     private let capacity: Int
-    /// A queue of its own beside the cooperative threads, which must not be held up.
-    private let threads = DispatchQueue(label: "tidegate.passwords", attributes: .concurrent)
 
     /// - Parameters:
     ///   - width: Hashes at once.
@@ -95,7 +93,9 @@ public final class PasswordQueue: Sendable {
     }
 
     private func start(_ job: Job) {
-        threads.async {
+        // A thread of its own: Dispatch's queues share their few threads with Swift's tasks, all of which would wait
+        // while passwords are hashed.
+        DedicatedThread.start(name: "password") {
             job.work()
             self.finished()
         }
