@@ -1,6 +1,7 @@
 import Errors
 import Glibc
 import Synchronization
+import Threading
 
 /// A program that we started, in a process group of its own, with its output in a file.
 final class ChildProcess: Sendable {
@@ -14,40 +15,13 @@ final class ChildProcess: Sendable {
     ///   - log: The file to which output and errors are appended.
     /// - Throws: `invalidSetting` when the program cannot be run.
     init(_ command: [String], log: String) throws(ServiceError) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_APPEND | O_CREAT, 0o644)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-
-        // Signals that we ignore or block would stay so in the child.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        var all = sigset_t()
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-        )
-
-        var arguments = command.map { strdup($0) }
-        defer { for argument in arguments { free(argument) } }
-        arguments.append(nil)
         // Locale and time zone come from the command line, and `PG…` of the user's shell must not leak in.
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-        var environment: [UnsafeMutablePointer<CChar>?] = [
-            strdup("PATH=" + path), strdup("LC_ALL=C.UTF-8"), nil,
-        ]
-        defer { for variable in environment { free(variable) } }
-        var id = pid_t()
-        let status = posix_spawn(&id, command[0], &actions, &attributes, &arguments, &environment)
+        let (id, status) = ProgramStart.spawn(command, environment: ["PATH=" + path, "LC_ALL=C.UTF-8"]) {
+            posix_spawn_file_actions_addopen(&$0, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&$0, 1, log, O_WRONLY | O_APPEND | O_CREAT, 0o644)
+            posix_spawn_file_actions_adddup2(&$0, 1, 2)
+        }
         guard status == 0 else {
             throw ServiceError(
                 .invalidSetting,

@@ -4,8 +4,10 @@ import Glibc
 
 /// Conversions between bytes and text, and ids: what would be slow or awkward in JavaScript.
 enum BytesNatives {
-    nonisolated(unsafe) private static var counter = UInt32.random(in: 0...0xFF_FFFF)
-    private static let process = UInt64.random(in: 0...0xFF_FFFF_FFFF)
+    private static let ids = ObjectIDGenerator(
+        processUnique: UInt64.random(in: 0...0xFF_FFFF_FFFF),
+        counter: UInt32.random(in: 0...0xFF_FFFF)
+    )
 
     static var table: [(String, NativeFunction.Body)] {
         [
@@ -54,12 +56,11 @@ enum BytesNatives {
                     let seconds = try call.number(0)
                     var now = timespec()
                     clock_gettime(CLOCK_REALTIME, &now)
-                    counter &+= 1
-                    let id = ObjectID(
-                        seconds: seconds >= 0
-                            ? UInt32(clamping: Int64(seconds)) : UInt32(clamping: now.tv_sec),
-                        unique: process << 24 | UInt64(counter & 0xFF_FFFF)
-                    )
+                    // A script's number may be beyond all integers; one that is none is now.
+                    let time =
+                        seconds >= 0
+                        ? UInt32(min(seconds, Double(UInt32.max))) : UInt32(clamping: now.tv_sec)
+                    let id = ids.next(seconds: time)
                     return call.make(id.hex)
                 }
             ),

@@ -1,6 +1,7 @@
 internal import CScriptRuntime
 import Glibc
 import Synchronization
+import Threading
 
 /// A child process that shares a socket with us and nothing else.
 ///
@@ -30,41 +31,18 @@ final class WorkerProcess: Sendable {
         }
         defer { close(ends[1]) }
 
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        cscript_close_from(&actions, 4)
-
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        var all = sigset_t()
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-        )
-
-        var arguments = command.map { strdup($0) }
-        defer { for argument in arguments { free(argument) } }
-        arguments.append(nil)
         // Nothing of ours: it may hold secrets. The engine collects garbage with the memory in mind that it
         // may use.
-        var environment: [UnsafeMutablePointer<CChar>?] = [
-            strdup("LC_ALL=C.UTF-8"), strdup("TZ=UTC"), strdup("JSC_forceRAMSize=\(memoryBytes)"), nil,
-        ]
-        defer { for variable in environment { free(variable) } }
-        var id = pid_t()
-        let status = posix_spawn(&id, command[0], &actions, &attributes, &arguments, &environment)
+        let (id, status) = ProgramStart.spawn(
+            command,
+            environment: ["LC_ALL=C.UTF-8", "TZ=UTC", "JSC_forceRAMSize=\(memoryBytes)"]
+        ) {
+            posix_spawn_file_actions_adddup2(&$0, ends[1], 3)
+            posix_spawn_file_actions_addopen(&$0, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&$0, 1, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_adddup2(&$0, 1, 2)
+            cscript_close_from(&$0, 4)
+        }
         guard status == 0 else {
             close(ends[0])
             throw NotStarted(reason: "cannot run \(command[0]): \(String(cString: strerror(status)))")

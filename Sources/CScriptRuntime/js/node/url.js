@@ -182,10 +182,11 @@
     return protocol + (host === '' ? '' : slashes + (parts.auth ? parts.auth + '@' : '') + host) +
       (host !== '' && path !== '' && path[0] !== '/' ? '/' : '') + path + search + (parts.hash ?? '');
   };
+  const hasHost = (text) => /^([a-z][a-z0-9+.-]*:|\/\/)/i.test(text);
   const resolve = (from, to) => {
-    const placeholder = 'http://placeholder.invalid';
-    const url = new URL(to, new URL(from, placeholder));
-    return url.origin === placeholder ? url.pathname + url.search + url.hash : url.href;
+    // A path against a path stays one; the host that stands in for theirs is taken away again.
+    const url = new URL(to, new URL(from, 'http://nowhere.invalid'));
+    return hasHost(from) || hasHost(to) ? url.href : url.pathname + url.search + url.hash;
   };
   return { URL, URLSearchParams, parse, format, resolve, fileURLToPath: (url) => new URL(url).pathname };
 })
