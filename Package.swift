@@ -26,7 +26,10 @@ func product(_ name: String, _ package: String) -> Target.Dependency {
 let package = Package(
     name: "tidegate",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "tidegate", targets: ["tidegate"])],
+    products: [
+        .executable(name: "tidegate", targets: ["tidegate"]),
+        .library(name: "TidegateClient", targets: ["TidegateClient"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -43,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
         // Languages
@@ -68,6 +72,8 @@ let package = Package(
                 product("CryptoExtras", "swift-crypto"),
             ]
         ),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        room("Sync", ["CZlib", "Schemas", "MQL", "BSON", "Errors"]),
         room("AppDefinition", ["Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]),
 
         // Devices
@@ -87,7 +93,6 @@ let package = Package(
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
         ),
         .target(name: "CScriptRuntime", exclude: ["js"]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         room(
             "Scripting",
             [
@@ -106,7 +111,8 @@ let package = Package(
         room(
             "Services",
             [
-                "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL", "BSON",
+                "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "Sync", "MQL", "SQL",
+                "BSON",
                 "Postgres", "Mail", "Scripting", "Threading",
                 "Observability", "Errors",
                 product("AsyncHTTPClient", "async-http-client"),
@@ -143,11 +149,26 @@ let package = Package(
             ]
         ),
 
+        room(
+            "SyncBridge",
+            [
+                "Services", "Sync", "Accounts", "BSON", "Errors",
+                product("Crypto", "swift-crypto"),
+                product("HTTPTypes", "swift-http-types"),
+                product("HummingbirdCore", "hummingbird"),
+                product("NIOCore", "swift-nio"),
+                product("NIOHTTP1", "swift-nio"),
+                product("NIOHTTPTypes", "swift-nio-extras"),
+                product("NIOHTTPTypesHTTP1", "swift-nio-extras"),
+                product("NIOWebSocket", "swift-nio"),
+            ]
+        ),
+
         // Command line
         .executableTarget(
             name: "tidegate",
             dependencies: [
-                "HTTPGateway", "Services", "Scripting", "Migrations", "Postgres", "Mail", "SQL",
+                "HTTPGateway", "SyncBridge", "Services", "Scripting", "Migrations", "Postgres", "Mail", "SQL",
                 "AppDefinition", "Accounts", "BSON",
                 "MQL", "QueryCompiler", "Observability", "Errors",
                 product("Hummingbird", "hummingbird"),
@@ -167,6 +188,30 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // Client: for apps and their extensions, with nothing of the server in it.
+        room("TidegateClient", [product("GRDB", "GRDB.swift")]),
+
+        // A share extension and its main app, as two programs; the third shows what Foundation alone costs.
+        .target(
+            name: "SampleSupport",
+            dependencies: ["TidegateClient"],
+            path: "Tests/Sample/Support",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "sample-share-extension",
+            dependencies: ["SampleSupport", "TidegateClient"],
+            path: "Tests/Sample/ShareExtension",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "sample-main-app",
+            dependencies: ["SampleSupport", "TidegateClient"],
+            path: "Tests/Sample/MainApp",
+            swiftSettings: settings
+        ),
+        .executableTarget(name: "sample-empty", path: "Tests/Sample/Empty", swiftSettings: settings),
+
         // What `make instructions` counts.
         .executableTarget(
             name: "hot-path",
@@ -182,10 +227,16 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "SyncModel",
+            dependencies: ["TestSupport", "Sync", "Schemas", "MQL", "BSON", "Postgres", "SQL"],
+            path: "Tests/SyncModel",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "tidegate-chaos",
             dependencies: [
-                "TestSupport", "Postgres", "SQL", "Threading", "Errors",
+                "TestSupport", "SyncModel", "Sync", "BSON", "Postgres", "SQL", "Threading", "Errors",
                 product("ArgumentParser", "swift-argument-parser"),
             ],
             path: "Tests/Chaos",
@@ -194,8 +245,8 @@ let package = Package(
         .executableTarget(
             name: "tidegate-fuzz",
             dependencies: [
-                "TestSupport", "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas",
-                "MQL", "SQL", "BSON", "Postgres", "Observability", "Errors",
+                "TestSupport", "Services", "Scripting", "AppDefinition", "Accounts", "QueryCompiler", "Rules",
+                "Schemas", "MQL", "SQL", "BSON", "Postgres", "Observability", "Errors",
                 product("ArgumentParser", "swift-argument-parser"),
             ],
             path: "Tests/Fuzzing",
@@ -207,6 +258,7 @@ let package = Package(
         tests("MQLTests", ["MQL", "BSON", "Errors"]),
         tests("SchemasTests", ["Schemas", "MQL", "BSON", "Errors"]),
         tests("RulesTests", ["Rules", "Schemas", "MQL", "BSON", "Errors"]),
+        tests("SyncTests", ["SyncModel", "Sync", "Schemas", "MQL", "BSON", "Errors"]),
         tests("QueryCompilerTests", ["QueryCompiler", "Rules", "MQL", "SQL", "BSON", "Postgres", "Errors"]),
         tests(
             "AccountsTests",
@@ -227,7 +279,13 @@ let package = Package(
             ]
         ),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
-        tests("MailTests", ["Mail", "Errors"]),
+        tests(
+            "MailTests",
+            [
+                "Mail", "Errors", product("NIOSSL", "swift-nio-ssl"),
+                product("NIOPosix", "swift-nio"), product("NIOCore", "swift-nio"),
+            ]
+        ),
         tests("ScriptingTests", ["Scripting", "BSON", "Errors", "Observability", "tidegate"]),
         tests("MigrationsTests", ["Migrations", "Postgres", "SQL", "Errors"]),
         tests(
@@ -235,7 +293,7 @@ let package = Package(
             [
                 "Services", "AppDefinition", "Accounts", "QueryCompiler", "Rules", "Schemas", "MQL", "SQL",
                 "BSON",
-                "Postgres", "Mail", "Migrations", "Scripting", "Observability", "Errors",
+                "Postgres", "Sync", "Mail", "Migrations", "Scripting", "Observability", "Errors",
                 product("Crypto", "swift-crypto"),
                 product("CryptoExtras", "swift-crypto"),
             ]
@@ -251,10 +309,12 @@ let package = Package(
                 product("NIOCore", "swift-nio"), product("NIOEmbedded", "swift-nio"),
             ]
         ),
+        tests("TidegateClientTests", ["TidegateClient", product("GRDB", "GRDB.swift")]),
         tests(
             "IntegrationTests",
             [
-                "BSON", "Errors", "MQL", "Postgres", "SQL", "Threading", "tidegate",
+                "BSON", "Errors", "MQL", "Postgres", "SQL", "Sync", "SyncModel", "Threading", "tidegate",
+                "TidegateClient", "sample-share-extension", "sample-main-app", "sample-empty",
                 product("Crypto", "swift-crypto"),
             ],
             exclude: ["Administration/operators-day.sql", "Attacks/README.md"]

@@ -19,6 +19,8 @@ public struct AppConfiguration: Sendable {
     public let allowedRequestOrigins: [String]
     /// Whether callers may filter and sort on fields that they cannot read; apps of the hosted service could.
     public let allowsHiddenFieldQueries: Bool
+    /// How long a session lasts; nil is the standard.
+    public let refreshTokenLifetimeSeconds: Int?
     /// `US-VA`, `IE`, …; for the `location` answer.
     public let location: String
     /// `GLOBAL` or `LOCAL`; for the `location` answer.

@@ -167,9 +167,10 @@ extension AppConfigurationParser {
             queryableFieldsByCollection: byCollection,
             indexedQueryableFields: indexed,
             asymmetricCollections: reader.texts("asymmetric_tables"),
-            maxOfflineDays: reader.integer("client_max_offline_days")
+            maxOfflineDays: reader.integer("client_max_offline_days"),
+            forbidsRecovery: reader.flag("is_recovery_mode_disabled")
         )
-        for key in ["is_recovery_mode_disabled", "last_disabled", "permissions", "partition"] {
+        for key in ["last_disabled", "permissions", "partition"] {
             _ = reader.value(key)
         }
         reader.reportUnknown()

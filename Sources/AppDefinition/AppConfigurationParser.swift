@@ -55,6 +55,10 @@ public struct AppConfigurationParser {
         let origins = root.texts("allowed_request_origins")
         let saysHidden = tree.root.document[Self.hiddenFieldQueries] != nil
         let allowsHidden = root.flag(Self.hiddenFieldQueries, default: true)
+        let lifetime = root.integer(Self.refreshTokenLifetime)
+        if let lifetime, !Self.refreshTokenLifetimes.contains(Int64(lifetime)) {
+            root.error(Self.refreshTokenLifetime, "must be between 30 minutes and 5 years, in seconds")
+        }
         let location = root.text("location") ?? "US-VA"
         let model = root.text("deployment_model") ?? "GLOBAL"
         for key in ["provider_region", "config_version"] { _ = root.value(key) }
@@ -77,6 +81,7 @@ public struct AppConfigurationParser {
             environmentValues: environmentValues,
             allowedRequestOrigins: origins,
             allowsHiddenFieldQueries: allowsHidden,
+            refreshTokenLifetimeSeconds: lifetime,
             location: location,
             deploymentModel: model,
             values: values,
@@ -105,6 +110,11 @@ public struct AppConfigurationParser {
 
     /// The key of the root file; an app made here says false, an exported one nothing.
     public static let hiddenFieldQueries = "allow_hidden_field_queries"
+
+    /// A key of our own in the root file; the hosted service kept this setting out of exports.
+    public static let refreshTokenLifetime = "refresh_token_lifetime_seconds"
+    private static let refreshTokenLifetimes =
+        RefreshToken.shortestLifetimeSeconds...RefreshToken.longestLifetimeSeconds
 
     private mutating func adviseOnHiddenFields(_ sources: [DataSource]) {
         let hiding = sources.flatMap { source in

@@ -119,6 +119,8 @@ public struct ConfigurationTree: Sendable, Hashable {
     public var providers: [String: Node] = [:]
     /// `auth/custom_user_data.json`.
     public var customUserData: Node?
+    /// `auth/mail_templates.json`, which is our own: what the app's mails say, by purpose.
+    public var mailTemplates: Node?
     /// `data_api_config.json`.
     public var dataAPI: Node?
     /// `sync/config.json`.

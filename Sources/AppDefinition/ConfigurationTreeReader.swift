@@ -37,10 +37,12 @@ public struct ConfigurationTreeReader {
         reader.readSources()
         reader.readFunctions()
         reader.readAccounts()
+        reader.readMailTemplates()
         reader.readEndpoints()
         reader.readSync()
         reader.readNamed("triggers", into: \.triggers, what: "trigger")
         reader.readSecrets()
+        reader.checkNames()
         reader.keepRest()
         return (reader.tree, reader.findings)
     }

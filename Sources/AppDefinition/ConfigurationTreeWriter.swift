@@ -77,6 +77,7 @@ public struct ConfigurationTreeWriter {
         }
         put("auth/providers.json", .document(providers))
         put("auth/custom_user_data.json", tree.customUserData)
+        put("auth/mail_templates.json", tree.mailTemplates)
         put("sync/config.json", tree.sync)
         for (tag, node) in tree.environments {
             put("environments/\(tag.isEmpty ? "no-environment" : tag).json", node)

@@ -1,6 +1,6 @@
 /// The settings of Device Sync.
 ///
-/// Kept and checked; sync is not served yet. /// Source: `reference/app-config.md` §8.
+/// Source: `reference/app-config.md` §8; `sync-semantics.md` §1.4.
 public struct SyncDefinition: Sendable, Hashable {
     /// The file says `enabled`.
     public let isEnabled: Bool
@@ -22,6 +22,8 @@ public struct SyncDefinition: Sendable, Hashable {
     public let asymmetricCollections: [String]
     /// How long a device may stay away, in days.
     public let maxOfflineDays: Int?
+    /// Devices that must begin anew lose what they have not synced.
+    public let forbidsRecovery: Bool
 
     /// The queryable fields of one collection.
     public func queryableFields(of collection: String) -> [String] {

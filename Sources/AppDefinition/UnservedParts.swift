@@ -4,8 +4,8 @@ import BSON
 enum UnservedParts {
     static func report(_ tree: ConfigurationTree) -> Findings {
         var findings = Findings()
-        if let sync = tree.sync, isEnabled(sync) {
-            findings.add(.warning, sync.place, "kept; Device Sync is not served yet")
+        if let sync = tree.sync, isEnabled(sync), sync.document["type"]?.string != "flexible" {
+            findings.add(.warning, sync.place, "kept; of Device Sync only Flexible Sync is served yet")
         }
         var folders: [String: Int] = [:]
         for path in tree.otherFiles.keys {

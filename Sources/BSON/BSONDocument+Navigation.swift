@@ -29,7 +29,7 @@ extension BSONDocument {
 
     /// Whether documents and arrays are nested more than `limit` deep; this document itself is level 1.
     ///
-    /// MongoDB stores at most 100 levels. The walk stops at the limit, so it is safe for any depth.
+    /// MongoDB stores at most 180 levels. The walk stops at the limit, so it is safe for any depth.
     public func isDeeper(than limit: Int) -> Bool {
         BSONValue.document(self).isDeeper(than: limit)
     }

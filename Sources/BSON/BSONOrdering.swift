@@ -94,7 +94,7 @@ public enum BSONOrdering {
     }
 
     private static func compare(_ left: BSONBinary, _ right: BSONBinary) -> Int {
-        if left.bytes.count != right.bytes.count { return order(left.bytes.count, right.bytes.count) }
+        if left.orderedLength != right.orderedLength { return order(left.orderedLength, right.orderedLength) }
         if left.subtype != right.subtype { return order(left.subtype, right.subtype) }
         return left.bytes.withUnsafeBufferPointer { left in
             right.bytes.withUnsafeBufferPointer { right in TextOrder.compare(left, right) }

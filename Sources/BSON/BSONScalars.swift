@@ -10,6 +10,15 @@ public struct BSONBinary: Sendable, Hashable {
         self.subtype = subtype
         self.bytes = bytes
     }
+
+    /// The length by which MongoDB orders: subtype 2 has its own length in front of the content.
+    var orderedLength: Int { subtype == 2 ? bytes.count + 4 : bytes.count }
+
+    /// The bytes as MongoDB stores them, with the length that subtype 2 repeats.
+    public var storedBytes: [UInt8] {
+        guard subtype == 2 else { return bytes }
+        return withUnsafeBytes(of: UInt32(clamping: bytes.count).littleEndian, Array.init) + bytes
+    }
 }
 
 /// A pattern with its options, which are kept in alphabetical order.

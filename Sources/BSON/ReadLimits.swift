@@ -13,7 +13,7 @@ public struct ReadLimits: Sendable, Hashable {
 
     /// Takes the standard bound for what is left out.
     public init(
-        depth: Int = 100,
+        depth: Int = standardDepth,
         nodes: Int = 4_000_000,
         elements: Int = .max,
         keyBytes: Int = 1 << 20,
@@ -26,7 +26,9 @@ public struct ReadLimits: Sendable, Hashable {
         self.documentBytes = documentBytes
     }
 
-    /// What files and stored texts are read with: MongoDB's 100 levels and 16 MiB.
+    /// MongoDB's 200 levels below a command's own, and one for a value whose type is written beside it.
+    public static let standardDepth = 202
+    /// What files and stored texts are read with: MongoDB's levels and 16 MiB.
     public static let standard = ReadLimits()
     /// What requests are read with, unless settings say otherwise.
     public static let request = ReadLimits(nodes: 1_000_000, elements: 200_000, keyBytes: 4096)

@@ -40,7 +40,7 @@ struct TypedKeyWriter {
             }
             bytes.append(Self.terminator)
         case .binary(let binary):
-            appendHexadecimal(UInt64(binary.bytes.count), width: 8)
+            appendHexadecimal(UInt64(binary.orderedLength), width: 8)
             JSONText.appendHexadecimal(binary.subtype, to: &bytes)
             for byte in binary.bytes { JSONText.appendHexadecimal(byte, to: &bytes) }
         case .objectID(let id): id.appendHex(to: &bytes)

@@ -47,6 +47,7 @@ int cmail_send(
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl_easy_setopt(curl, CURLOPT_USE_SSL, (long)(server->requires_tls ? CURLUSESSL_ALL : CURLUSESSL_NONE));
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (server->authorities) curl_easy_setopt(curl, CURLOPT_CAINFO, server->authorities);
     if (server->username) {
         curl_easy_setopt(curl, CURLOPT_USERNAME, server->username);
         curl_easy_setopt(curl, CURLOPT_PASSWORD, server->password ? server->password : "");

@@ -52,6 +52,27 @@ static const unsigned char text_indexes_0016[] = {
 static const unsigned char triggers_0017[] = {
 #embed "../../migrations/0017_triggers.sql"
 };
+static const unsigned char mixed_indexes_0018[] = {
+#embed "../../migrations/0018_mixed_indexes.sql"
+};
+static const unsigned char account_limits_0020[] = {
+#embed "../../migrations/0020_account_limits.sql"
+};
+static const unsigned char sync_0021[] = {
+#embed "../../migrations/0021_sync.sql"
+};
+static const unsigned char sync_lifecycle_0022[] = {
+#embed "../../migrations/0022_sync_lifecycle.sql"
+};
+static const unsigned char idempotency_0024[] = {
+#embed "../../migrations/0024_idempotency.sql"
+};
+static const unsigned char names_0025[] = {
+#embed "../../migrations/0025_names.sql"
+};
+static const unsigned char sync_lookups_0027[] = {
+#embed "../../migrations/0027_sync_lookups.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -70,6 +91,13 @@ static const struct cmigration cmigrations[] = {
     {"0015_outbound", outbound_0015, sizeof outbound_0015},
     {"0016_text_indexes", text_indexes_0016, sizeof text_indexes_0016},
     {"0017_triggers", triggers_0017, sizeof triggers_0017},
+    {"0018_mixed_indexes", mixed_indexes_0018, sizeof mixed_indexes_0018},
+    {"0020_account_limits", account_limits_0020, sizeof account_limits_0020},
+    {"0021_sync", sync_0021, sizeof sync_0021},
+    {"0022_sync_lifecycle", sync_lifecycle_0022, sizeof sync_lifecycle_0022},
+    {"0024_idempotency", idempotency_0024, sizeof idempotency_0024},
+    {"0025_names", names_0025, sizeof names_0025},
+    {"0027_sync_lookups", sync_lookups_0027, sizeof sync_lookups_0027},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

@@ -9,6 +9,9 @@ static const unsigned char file_bson[] = {
 static const unsigned char file_bulk[] = {
 #embed "js/bulk.js"
 };
+static const unsigned char file_ciphers[] = {
+#embed "js/ciphers.js"
+};
 static const unsigned char file_console[] = {
 #embed "js/console.js"
 };
@@ -84,6 +87,9 @@ static const unsigned char file_node_zlib[] = {
 static const unsigned char file_process[] = {
 #embed "js/process.js"
 };
+static const unsigned char file_realm[] = {
+#embed "js/realm.js"
+};
 static const unsigned char file_require[] = {
 #embed "js/require.js"
 };
@@ -100,6 +106,7 @@ static const unsigned char file_wire[] = {
 static const struct cscript_file files[] = {
     {"bson", file_bson, sizeof file_bson},
     {"bulk", file_bulk, sizeof file_bulk},
+    {"ciphers", file_ciphers, sizeof file_ciphers},
     {"console", file_console, sizeof file_console},
     {"context", file_context, sizeof file_context},
     {"core", file_core, sizeof file_core},
@@ -125,6 +132,7 @@ static const struct cscript_file files[] = {
     {"node/util", file_node_util, sizeof file_node_util},
     {"node/zlib", file_node_zlib, sizeof file_node_zlib},
     {"process", file_process, sizeof file_process},
+    {"realm", file_realm, sizeof file_realm},
     {"require", file_require, sizeof file_require},
     {"session", file_session, sizeof file_session},
     {"utils", file_utils, sizeof file_utils},

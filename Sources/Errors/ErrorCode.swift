@@ -29,6 +29,10 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case invalidParameter = "InvalidParameter"
     case missingParameter = "MissingParameter"
     case readSizeLimitExceeded = "ReadSizeLimitExceeded"
+    /// The `Idempotency-Key` came before with another request.
+    case idempotencyKeyReused = "IdempotencyKeyReused"
+    /// The request with this `Idempotency-Key` is under way.
+    case idempotencyKeyInUse = "IdempotencyKeyInUse"
 
     // Authorize
     case noMatchingRuleFound = "NoMatchingRuleFound"

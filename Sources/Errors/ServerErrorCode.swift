@@ -65,7 +65,8 @@ public struct ServerErrorCode: Sendable, Hashable {
         112: "WriteConflict", 115: "CommandNotSupported", 121: "DocumentValidationFailure",
         146: "ExceededMemoryLimit", 168: "InvalidPipelineOperator", 171: "CannotIndexParallelArrays",
         224: "QueryFeatureNotAllowed", 238: "NotImplemented", 241: "ConversionFailure",
-        292: "QueryExceededMemoryLimitNoDiskUseAllowed", 10334: "BSONObjectTooLarge",
+        291: "NoQueryExecutionPlans", 292: "QueryExceededMemoryLimitNoDiskUseAllowed",
+        10334: "BSONObjectTooLarge",
         11000: "DuplicateKey",
     ]
 

@@ -45,6 +45,7 @@ extension HTTPField.Name {
     static let jwtTokenString = staticName("jwttokenstring")
     static let endpointSignature = staticName("Endpoint-Signature")
     static let hookSignature = staticName("X-Hook-Signature")
+    static let idempotencyKey = staticName("Idempotency-Key")
     static let serverTiming = staticName("Server-Timing")
 
     /// A name that is a valid token by construction.

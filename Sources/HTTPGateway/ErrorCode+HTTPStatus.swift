@@ -16,7 +16,7 @@ extension ErrorCode {
         case .authProviderNotFound, .userNotFound, .appNotFound, .endpointNotFound, .functionNotFound,
             .apiKeyNotFound:
             .notFound
-        case .accountNameInUse, .apiKeyAlreadyExists: .conflict
+        case .accountNameInUse, .apiKeyAlreadyExists, .idempotencyKeyReused, .idempotencyKeyInUse: .conflict
         case .restrictedHost, .domainNotAllowed, .noMatchingRuleFound, .apiKeyInUse: .forbidden
         case .tooManyRequests: .tooManyRequests
         case .readSizeLimitExceeded: .contentTooLarge

@@ -17,7 +17,7 @@ struct ErrorResponse {
     var response: Response {
         var headers = HTTPFields()
         headers[.contentType] = "application/json"
-        if error.code == .tooManyRequests || error.code == .maintenanceInProgress {
+        if [.tooManyRequests, .maintenanceInProgress, .idempotencyKeyInUse].contains(error.code) {
             headers[.retryAfter] = error.details["retryAfter"] ?? "1"
         }
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: body)))
@@ -25,13 +25,13 @@ struct ErrorResponse {
 
     /// A denied insert, update or delete answers 400 although its code says 403 elsewhere (rules.md §13.2); an
     /// unknown service 404 in the client API, and 400 in the Data API (client-api.md §9.1).
-    private var status: HTTPResponse.Status {
+    var status: HTTPResponse.Status {
         if error.cause is WriteDenial { return .badRequest }
         if error.cause is UnknownService { return .notFound }
         return error.code.status
     }
 
-    private var body: [UInt8] {
+    var body: [UInt8] {
         var document = BSONDocument()
         document.append("error", .string(error.message))
         if !error.code.isBare, !AccountFailure.omitsCode(error) {

@@ -2,11 +2,12 @@ import Hummingbird
 import NIOCore
 import Observability
 
-/// Answers every request: those of the Data API at once, all others by the router.
+/// Answers every request: those of the Data API and of endpoints at once, all others by the router.
 struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder, DirectResponder
 where Inner.Context == GatewayContext {
     let inner: Inner
     let dataAPI: DataAPIRoutes
+    let endpoints: EndpointRoutes
     let frame: RequestFrame
 
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
@@ -28,12 +29,20 @@ where Inner.Context == GatewayContext {
     }
 
     func respond(to request: DirectRequest, peerAddress: String?) async -> Response {
-        await respond(
-            to: RequestHead(request.head, peerAddress: peerAddress),
-            request.path,
-            RequestBody(buffer: request.body),
-            frame.trace()
-        )
+        let head = RequestHead(request.head, peerAddress: peerAddress)
+        let body = RequestBody(buffer: request.body)
+        let trace = frame.trace()
+        switch request.path {
+        case .dataAPI(let path): return await respond(to: head, path, body, trace)
+        case .endpoint(let appID):
+            return await frame.respond(
+                to: head,
+                app: appID,
+                trace: trace,
+                route: { EndpointRoutes.pattern },
+                answer: { try await endpoints.act(appID, head, body, trace) }
+            )
+        }
     }
 
     private func respond(

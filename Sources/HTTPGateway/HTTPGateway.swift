@@ -10,6 +10,7 @@ public struct HTTPGateway: Sendable {
     let data: DataService
     let watches: WatchService
     let functions: FunctionService
+    let once: IdempotentRequests
     var settings: GatewaySettings
     let observer: Observer
     let requestIDs: ObjectIDGenerator
@@ -44,6 +45,7 @@ public struct HTTPGateway: Sendable {
         self.data = data
         self.watches = watches
         self.functions = functions
+        once = IdempotentRequests(data: data, functions: functions)
         self.settings = settings
         self.observer = observer
         self.requestIDs = requestIDs
@@ -63,6 +65,7 @@ public struct HTTPGateway: Sendable {
         GatewayResponder(
             inner: router().buildResponder(),
             dataAPI: dataAPI,
+            endpoints: endpoints,
             frame: RequestFrame(
                 apps: apps,
                 limits: settings.limits,
@@ -74,12 +77,17 @@ public struct HTTPGateway: Sendable {
         )
     }
 
+    private var endpoints: EndpointRoutes {
+        EndpointRoutes(apps: apps, accounts: accounts, functions: functions, settings: settings, gate: gate)
+    }
+
     private var dataAPI: DataAPIRoutes {
         DataAPIRoutes(
             apps: apps,
             accounts: accounts,
             data: data,
             functions: functions,
+            once: once,
             settings: settings,
             gate: gate
         )
@@ -99,11 +107,11 @@ public struct HTTPGateway: Sendable {
             accounts: accounts,
             data: data,
             functions: functions,
+            once: once,
             settings: settings,
             gate: gate
         ).add(to: router)
-        EndpointRoutes(apps: apps, accounts: accounts, functions: functions, settings: settings, gate: gate)
-            .add(to: router)
+        endpoints.add(to: router)
         WatchRoutes(apps: apps, accounts: accounts, watches: watches, settings: settings, gate: gate)
             .add(to: router)
         DocumentRoutes().add(to: router)

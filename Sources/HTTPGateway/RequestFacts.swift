@@ -1,5 +1,6 @@
 import HTTPTypes
 import Rules
+import Services
 
 /// What rules, locations and logs may know of a request, with a trusted proxy's headers applied.
 ///
@@ -30,6 +31,14 @@ struct RequestFacts: Sendable {
             userAgent: headers[.userAgent],
             webhookUrl: target.first.map(String.init) ?? "/"
         )
+    }
+
+    /// Does something in the course of which functions may want to know of the request.
+    func atHand<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let request = RequestAtHand { functionRequest(action: "") }
+        return try await RequestAtHand.$current.withValue(request) { try await body() }
     }
 
     /// `https://host[:port]` as the caller addressed us.

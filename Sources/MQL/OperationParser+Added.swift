@@ -58,7 +58,12 @@ extension OperationParser {
                 ServerErrorCode(31032)
             )
         }
-        return DistinctArguments(key: FieldPath(key), filter: try optionalFilter(arguments, budget))
+        let outer = budget.variables
+        defer { budget.variables = outer }
+        budget.variables.insert(ExpressionScope.clusterTime)
+        let filter = try optionalFilter(arguments, budget)
+        try OptionParser.checkConstants(filter.mentions)
+        return DistinctArguments(key: FieldPath(key), filter: filter)
     }
 
     private static func findAndModify(

@@ -99,7 +99,7 @@ public enum OperationParser {
                 )
             }
         }
-        find.sort = try sort(arguments, budget)
+        find.sort = try sortOfFind(arguments, budget)
         find.readsTextScore = [arguments.value("projection"), arguments.value("sort")]
             .contains { TextScore.isAsked(in: $0) }
         find.skip = try arguments.skip()
@@ -117,6 +117,30 @@ public enum OperationParser {
         guard let sort = try arguments.document("sort"), !sort.isEmpty else { return nil }
         budget.place = "sort"
         return try SortParser.parse(sort, budget)
+    }
+
+    /// The order of a find, which may be the one in which documents lie, forwards or backwards: here that of `_id`.
+    ///
+    /// - Throws: ``ServiceError`` with server code 2 where `$natural` has company, another direction, or a `$text`.
+    private static func sortOfFind(_ arguments: OperationArguments, _ budget: ParseBudget)
+        throws(ServiceError)
+        -> Sort?
+    {
+        guard let order = try arguments.document("sort"), let direction = order["$natural"] else {
+            return try sort(arguments, budget)
+        }
+        guard order.count == 1 else {
+            throw .mongo(.badValue, "Cannot include '$natural' in compound sort")
+        }
+        let forwards = NumericValue(direction)?.roundedInt64
+        guard forwards == 1 || forwards == -1 else {
+            throw .mongo(.badValue, "$natural sort cannot be set to a value other than -1 or 1.")
+        }
+        guard !budget.variables.contains(TextScore.field) else {
+            throw .mongo(.badValue, "text and $natural not allowed in same query")
+        }
+        if forwards == 1 { return nil }
+        return Sort(keys: [Sort.Key(path: FieldPath(components: ["_id"]), ascending: false)])
     }
 
     /// The order in which a write takes the first document, of which scores are not part.

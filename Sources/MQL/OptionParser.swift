@@ -41,10 +41,11 @@ enum OptionParser {
                 throw .mongo(4_738_901, "Attempt to set internal constant: \(field.key)")
             }
             try ExpressionPath.checkVariable(field.key)
+            let outer = budget.variables
+            budget.variables.insert(ExpressionScope.clusterTime)
             let expression = try ExpressionParser.parseChecked(field.value, budget)
-            if expression.mentions(["NOW"]) {
-                throw .mongo(51144, "Builtin variable '$$NOW' is not available")
-            }
+            budget.variables = outer
+            try checkConstants(expression.mentions)
             if expression.readsDocument {
                 throw .mongo(
                     4_890_500,
@@ -55,6 +56,15 @@ enum OptionParser {
             budget.variables.insert(field.key)
         }
         return variables
+    }
+
+    /// Refuses what tells the time where MongoDB knows of none: in `let` and in the filter of `distinct`.
+    ///
+    /// - Throws: ``ServiceError`` with server code 51144.
+    static func checkConstants(_ mentions: (Set<String>) -> Bool) throws(ServiceError) {
+        for name in ["NOW", ExpressionScope.clusterTime] where mentions([name]) {
+            throw .mongo(51144, "Builtin variable '$$\(name)' is not available")
+        }
     }
 
     private static func parseTimeLimit(_ value: BSONValue?) throws(ServiceError) -> Int? {

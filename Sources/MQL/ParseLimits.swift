@@ -2,7 +2,7 @@ import Errors
 
 /// Bounds on what the parsers of this room accept, so that a small request cannot cost much.
 ///
-/// Beside them stand the bounds of MongoDB itself, which no setting lifts: 100 levels, 1000 stages, 32 keys
+/// Beside them stand the bounds of MongoDB itself, which no setting lifts: 100 levels of a filter, 1000 stages, 32 keys
 /// of a sort, patterns of 32,764 bytes.
 public struct ParseLimits: Sendable, Hashable {
     /// Tests in all the filters of one operation; a member of a list that is an object or a pattern is one.

@@ -27,14 +27,25 @@ public struct SMTPServer: MailCarrier {
     private let security: Security
     private let username: String?
     private let password: String?
+    private let authorities: String?
 
     /// Made of its parts; without a username it does not log in.
-    public init(host: String, port: Int, security: Security, username: String?, password: String?) {
+    ///
+    /// `authorities` is a PEM file of those who may vouch for the server's certificate; nil means the system's.
+    public init(
+        host: String,
+        port: Int,
+        security: Security,
+        username: String?,
+        password: String?,
+        authorities: String? = nil
+    ) {
         self.host = host
         self.port = port
         self.security = security
         self.username = username
         self.password = password
+        self.authorities = authorities
     }
 
     /// Speaks to the server on a thread of its own, for at most a minute.
@@ -55,26 +66,29 @@ public struct SMTPServer: MailCarrier {
             reason.initialize(repeating: 0, count: 512)
             let code = Self.withOptional(username) { username in
                 Self.withOptional(password) { password in
-                    url.withCString { url in
-                        var server = cmail_server(
-                            url: url,
-                            username: username,
-                            password: password,
-                            requires_tls: security == .off ? 0 : 1,
-                            connect_seconds: 15,
-                            total_seconds: 60
-                        )
-                        return message.withUnsafeBufferPointer { message in
-                            message.withMemoryRebound(to: CChar.self) { message in
-                                cmail_send(
-                                    &server,
-                                    "<\(mail.sender.address)>",
-                                    "<\(mail.recipient)>",
-                                    message.baseAddress,
-                                    message.count,
-                                    reason,
-                                    512
-                                )
+                    Self.withOptional(authorities) { authorities in
+                        url.withCString { url in
+                            var server = cmail_server(
+                                url: url,
+                                username: username,
+                                password: password,
+                                authorities: authorities,
+                                requires_tls: security == .off ? 0 : 1,
+                                connect_seconds: 15,
+                                total_seconds: 60
+                            )
+                            return message.withUnsafeBufferPointer { message in
+                                message.withMemoryRebound(to: CChar.self) { message in
+                                    cmail_send(
+                                        &server,
+                                        "<\(mail.sender.address)>",
+                                        "<\(mail.recipient)>",
+                                        message.baseAddress,
+                                        message.count,
+                                        reason,
+                                        512
+                                    )
+                                }
                             }
                         }
                     }

@@ -33,6 +33,8 @@ public final class RequestTrace: Sendable {
         public var statements = 0
         /// The function that ran; the hosted service's log showed as much.
         public var function: FunctionFacts?
+        /// What it failed with, in full, where that is more than one reason.
+        public var failure: String?
         /// The log's name for the kind of request, where its route does not tell.
         public var logType: String?
 

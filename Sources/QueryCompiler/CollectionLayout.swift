@@ -17,6 +17,8 @@ public struct CollectionLayout: Sendable, Hashable {
     public let promoted: [PromotedField]
     /// What `$text` searches.
     public let text: TextIndex?
+    /// The fields of several types that an index orders across them.
+    public let mixed: [FieldPath]
 
     /// Whose rows the documents are.
     public enum Origin: Sendable, Hashable {
@@ -36,9 +38,11 @@ public struct CollectionLayout: Sendable, Hashable {
         promoted: [PromotedField] = [],
         origin: Origin = .own,
         facts: TableFacts = TableFacts(),
-        text: TextIndex? = nil
+        text: TextIndex? = nil,
+        mixed: [FieldPath] = []
     ) {
         self.text = text
+        self.mixed = mixed
         self.id = id
         self.facts = facts
         self.table = table
@@ -54,7 +58,8 @@ public struct CollectionLayout: Sendable, Hashable {
     ///   - name: The column `table_name`.
     ///   - promoted: The column `promoted`: `[{"path", "type", "column", "rest", "probe"}]`. Entries of a type
     ///     that this version does not know are left out; nothing then uses their columns.
-    ///   - indexed: The column `indexed`: `[{"path", "type", "sorts"}]`, with `"column"` for a promoted field.
+    ///   - indexed: The column `indexed`: `[{"path", "type", "sorts"}]`, with `"column"` for a promoted field;
+    ///     `{"text"}` of a text index, `{"order"}` with the path of one that orders several types.
     ///   - origin: What the column `mapped` says.
     ///   - facts: What else is known of the table.
     /// - Throws: ``ServiceError`` when one of the last is not JSON.
@@ -73,6 +78,7 @@ public struct CollectionLayout: Sendable, Hashable {
         table = SQLIdentifier(schema: schema, name)
         let indexes = try ExtendedJSON.readValue(indexed).array?.compactMap(\.document) ?? []
         text = indexes.lazy.compactMap { $0["text"]?.document }.first.map(TextIndex.init)
+        mixed = indexes.compactMap { $0["order"]?.string.map { FieldPath($0) } }
         let sortable = Set(
             indexes.filter { $0["sorts"] == .bool(true) }.compactMap(PromotedField.Key.init)
         )
@@ -138,17 +144,27 @@ public struct CollectionLayout: Sendable, Hashable {
             promoted: fields,
             origin: origin,
             facts: facts,
-            text: text
+            text: text,
+            mixed: mixed
         )
+    }
+
+    /// Whether an index orders the values of a path, whatever their types.
+    func ordersMixed(_ path: FieldPath) -> Bool {
+        mixed.contains { $0.hasSameBytes(as: path) }
     }
 
     /// The typed columns of a path; a path may have one per type.
     func promotedFields(at path: FieldPath) -> [PromotedField] {
-        promoted.filter { field in
-            // By bytes: Swift calls texts equal that are different keys.
-            field.path.components.count == path.components.count
-                && zip(field.path.components, path.components).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
-        }
+        promoted.filter { $0.path.hasSameBytes(as: path) }
+    }
+}
+
+extension FieldPath {
+    /// By bytes: Swift calls texts equal that are different keys.
+    fileprivate func hasSameBytes(as other: FieldPath) -> Bool {
+        components.count == other.components.count
+            && zip(components, other.components).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
     }
 }
 

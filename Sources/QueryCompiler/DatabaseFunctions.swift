@@ -36,6 +36,12 @@ enum DatabaseFunctions {
         "tidegate.typed_alone(\(hasOthers), \(bind: .text(place)))"
     }
 
+    /// As ``sortKey(document:path:descending:)`` for both directions, with NULL for what it cannot order: what the indexes
+    /// on fields of several types are on.
+    static func orderKey(_ path: [String]) -> SQLFragment {
+        "tidegate.order_key(doc, \(bind: .textArray(path)))"
+    }
+
     /// A text that sorts as the values at a path do; an error of SQLSTATE ``cannotSort`` for what it cannot order.
     static func sortKey(document: SQLFragment, path: [String], descending: Bool) -> SQLFragment {
         descending

@@ -77,14 +77,17 @@ public struct RuleRequest: Sendable {
 
     /// `content-type` is `Content-Type`.
     public static func canonicalCase(_ header: String) -> String {
-        var startsWord = true
-        return String(
-            header.map { character in
-                defer { startsWord = character == "-" }
-                let text = startsWord ? character.uppercased() : character.lowercased()
-                return text.first ?? character
+        var startsWord: UInt8 = 1
+        // Names of headers are ASCII; what is not stays as it is.
+        let bytes = header.utf8.map { byte -> UInt8 in
+            defer { startsWord = byte == UInt8(ascii: "-") ? 1 : 0 }
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): return byte - 32 * startsWord
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): return byte + 32 * (1 - startsWord)
+            default: return byte
             }
-        )
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private var headerDocument: BSONDocument {

@@ -16,6 +16,23 @@ public struct Relationship: Sendable, Hashable {
     public let foreignKey: String
     /// Whether the field holds many values.
     public let isList: Bool
+
+    /// Made of its parts.
+    public init(
+        path: String,
+        dataSource: String,
+        database: String,
+        collection: String,
+        foreignKey: String,
+        isList: Bool
+    ) {
+        self.path = path
+        self.dataSource = dataSource
+        self.database = database
+        self.collection = collection
+        self.foreignKey = foreignKey
+        self.isList = isList
+    }
 }
 
 /// Turns `relationships.json` into relationships, with every fault.

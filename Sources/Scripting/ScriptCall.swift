@@ -32,6 +32,8 @@ public struct ScriptCall: Sendable {
     public let runsAsSystem: Bool
     /// When the answer is due; the limit of the run time is the caller's to apply.
     public let deadline: ContinuousClock.Instant
+    /// Whether the first lines of the console are kept, as of endpoints and triggers, rather than the last.
+    public let keepsFirstLines: Bool
 
     /// Made of its parts.
     public init(
@@ -41,7 +43,8 @@ public struct ScriptCall: Sendable {
         user: BSONDocument,
         request: BSONDocument? = nil,
         runsAsSystem: Bool,
-        deadline: ContinuousClock.Instant
+        deadline: ContinuousClock.Instant,
+        keepsFirstLines: Bool = false
     ) {
         self.entry = entry
         self.form = form
@@ -50,5 +53,6 @@ public struct ScriptCall: Sendable {
         self.request = request
         self.runsAsSystem = runsAsSystem
         self.deadline = deadline
+        self.keepsFirstLines = keepsFirstLines || form == .endpoint
     }
 }

@@ -36,8 +36,8 @@ public struct HostError: Error, Sendable, Hashable {
 
 /// Answers the host calls of one run.
 ///
-/// Calls of one run come concurrently, as the script makes them. After the run has ended, ``end()`` is called
-/// once.
+/// Calls of one run come concurrently, as the script makes them; their tasks are cancelled when the run ends.
+/// When all of them are over, ``end()`` is called once.
 public protocol ScriptHost: Sendable {
     /// Does what the script asks.
     func answer(_ call: HostCall) async -> Result<BSONValue, HostError>

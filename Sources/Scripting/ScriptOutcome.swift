@@ -41,18 +41,22 @@ public struct ScriptOutcome: Sendable {
     public let messages: [String]
     /// Bytes · milliseconds that the run held, as the log tells.
     public let memoryTime: Int64
+    /// How many runs its context has served, this one included; 0 for one that had none.
+    public let contextRuns: Int
 
     /// Made of its parts.
     public init(
         result: Result<BSONValue, ScriptFailure>,
         response: Response? = nil,
         messages: [String] = [],
-        memoryTime: Int64 = 0
+        memoryTime: Int64 = 0,
+        contextRuns: Int = 0
     ) {
         self.result = result
         self.response = response
         self.messages = messages
         self.memoryTime = memoryTime
+        self.contextRuns = contextRuns
     }
 }
 

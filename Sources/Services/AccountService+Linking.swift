@@ -30,7 +30,7 @@ extension AccountService {
             throttle.succeeded(attempt)
         } catch {
             guard Self.isRefusal(error) else { throw error }
-            throttle.failed(attempt)
+            try await failed(attempt)
             // A taken identity has a text of its own; all others say the bare word.
             throw error.message == AccountFailure.identityTaken.message
                 ? error : AccountFailure.linkNotAccepted(error)

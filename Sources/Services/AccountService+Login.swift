@@ -115,7 +115,7 @@ extension AccountService {
             throttle.succeeded(attempt)
             return accepted
         } catch {
-            if Self.isRefusal(error) { throttle.failed(attempt) }
+            if Self.isRefusal(error) { try await failed(attempt) }
             throw error
         }
     }

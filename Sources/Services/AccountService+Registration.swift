@@ -31,7 +31,7 @@ extension AccountService {
             CredentialStatements.usernameExists(appID: settings.appID, username: email)
         )
         guard taken.rowCount == 0 else {
-            throttle.failed(attempt)
+            try await failed(attempt)
             throw AccountFailure.nameInUse
         }
         if confirmation == .mail { try checkMails(from: address) }
@@ -69,7 +69,7 @@ extension AccountService {
                 )
         }
         guard made.affectedRows > 0 else { throw AccountFailure.nameInUse }
-        if confirmation == .mail { mailQueued(from: address) }
+        if confirmation == .mail { await mailQueued(from: address) }
     }
 
     private static func confirmation(_ rules: EmailPasswordSettings) throws(ServiceError) -> Confirmation {
@@ -163,7 +163,7 @@ extension AccountService {
             if error.code == .userNotFound || error.code == .userpassTokenInvalid
                 || error.message == AccountFailure.tokenUnknown.message
             {
-                throttle.failed(attempt)
+                try await failed(attempt)
             }
             throw error
         }
@@ -209,7 +209,7 @@ extension AccountService {
             )
         )
         switch RegistrationStatements.readMailRequest(rows) {
-        case .queued?: mailQueued(from: address)
+        case .queued?: await mailQueued(from: address)
         case .unknown?: throw AccountFailure.noSuchUser
         case .confirmed?: throw AccountFailure.alreadyConfirmed
         case .tooMany(let seconds)?:
@@ -231,21 +231,5 @@ extension AccountService {
         case .confirmed?: throw AccountFailure.alreadyConfirmed
         case nil: throw ServiceError(.internalServerError, "a token gave no answer")
         }
-    }
-
-    private func checkMails(from address: NetworkAddress?) throws(ServiceError) {
-        guard let address, let mailsByAddress else { return }
-        let wait = mailsByAddress.wait(RateKey(address), now: now() &* 1_000_000)
-        guard wait > 0 else { return }
-        throw TokenBuckets.refusal(
-            wait: wait,
-            "mails asked for from this address",
-            limit: "mails-per-hour-per-address"
-        )
-    }
-
-    private func mailQueued(from address: NetworkAddress?) {
-        guard let address else { return }
-        mailsByAddress?.charge(RateKey(address), now: now() &* 1_000_000)
     }
 }

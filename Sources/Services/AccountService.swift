@@ -40,7 +40,7 @@ public struct AccountLimits: Sendable {
     /// Made of its parts.
     public init(
         passwordCost: PasswordHash.Cost = .standard,
-        concurrentHashes: Int = 2,
+        concurrentHashes: Int = PasswordQueue.standardWidth,
         waitingHashes: Int = 64,
         failedLoginsPerAddress: Int = 60,
         failedLoginsPerAccount: Int = 20,
@@ -87,7 +87,8 @@ public final class AccountService: Sendable {
     let credentials: CredentialCache
     let foreignTokens: TokenVerifier
     let throttle: LoginThrottle
-    /// Mails that were asked for from an address; those to an account are counted in the database.
+    /// Mails that were asked for from an address, as all gateways count them; those to an account are counted where
+    /// they are queued.
     let mailsByAddress: TokenBuckets?
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
@@ -150,11 +151,12 @@ public final class AccountService: Sendable {
     }
 
     private func follow() async {
-        for await notification in database.notifications(["tidegate_users"]) {
+        for await notification in database.notifications(["tidegate_users", Self.attemptsChannel]) {
             switch notification {
             case .reconnected:
                 credentials.forgetAll()
                 principals.beginAnew(isListening: true)
+            case .received(Self.attemptsChannel, let payload): heardOfAttempts(payload)
             case .received(_, let payload): heard(payload)
             }
         }
@@ -186,6 +188,8 @@ public final class AccountService: Sendable {
             _ = try? await query(SessionStatements.removeExpired)
             _ = try? await query(AccountStatements.expireAnonymousUsers)
             _ = try? await query(RegistrationStatements.trim)
+            _ = try? await query(AttemptStatements.trim)
+            _ = try? await query(IdempotencyStatements.trim)
             try? await Task.sleep(for: .seconds(3600))
         }
     }

@@ -18,6 +18,7 @@ public final class AppRegistry: Sendable {
         var byClientAppID: [String: AppSnapshot] = [:]
         var byID: [String: AppSnapshot] = [:]
         var isLoaded = false
+        var listeners: [@Sendable (_ app: String) -> Void] = []
     }
 
     private let store: AppStore
@@ -96,6 +97,15 @@ public final class AppRegistry: Sendable {
     /// Whether all apps have been read at least once.
     public var isLoaded: Bool { state.withLock { $0.isLoaded } }
 
+    /// Has a closure told of each app whose snapshot changed or went, by internal id, as long as the registry lives.
+    public func whenChanged(_ tell: @escaping @Sendable (_ app: String) -> Void) {
+        state.withLock { $0.listeners.append(tell) }
+    }
+
+    private func tellChanged(_ id: String) {
+        for tell in state.withLock({ $0.listeners }) { tell(id) }
+    }
+
     private func loadUntilDone() async {
         var pause = Duration.milliseconds(200)
         while !Task.isCancelled {
@@ -144,6 +154,7 @@ public final class AppRegistry: Sendable {
             state.byID[stored.id] = snapshot
             state.byClientAppID[stored.clientAppID] = snapshot
         }
+        tellChanged(stored.id)
         observer?.record(.configurationReloaded(app: stored.clientAppID, version: "\(stored.version)"))
     }
 
@@ -168,5 +179,6 @@ public final class AppRegistry: Sendable {
             guard let old = state.byID.removeValue(forKey: id) else { return }
             if state.byClientAppID[old.clientAppID]?.id == id { state.byClientAppID[old.clientAppID] = nil }
         }
+        tellChanged(id)
     }
 }

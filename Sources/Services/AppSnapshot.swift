@@ -91,6 +91,8 @@ public final class AppSnapshot: Sendable {
             revision: version,
             providers: definition.providers,
             secrets: secrets,
+            refreshTokenLifetimeSeconds: definition.refreshTokenLifetimeSeconds.map { Int64($0) }
+                ?? RefreshToken.standardLifetimeSeconds,
             customUserData: definition.customUserData,
             dataAPIRunAs: runAs,
             createUserOnAuth: definition.dataAPI?.createsUserOnAuth ?? false,

@@ -71,6 +71,7 @@ struct AppImporter {
         try await putSources(id)
         try await putFunctions(id)
         try await putFiles(id)
+        let changesMails = try await putMails(id)
         try await makeCollections()
         let after = try await transaction.run(AppStoreStatements.version(app: id)).int(0, 0) ?? before
         let secrets = try await transaction.run(AppStoreStatements.secretNames(app: id))
@@ -81,7 +82,7 @@ struct AppImporter {
             id: id,
             clientAppID: stored.text(0, 1) ?? "",
             isNew: isNew,
-            changed: isNew || after != before,
+            changed: isNew || changesMails || after != before,
             version: Int64(after),
             missingSecrets: missing
         )
@@ -113,6 +114,11 @@ struct AppImporter {
         if !isNew, root[decision] == nil {
             let known = try await transaction.run(AppStoreStatements.rootFlag(decision, app: id))
             if let text = known.text(0, 0) { root[decision] = .bool(text == "true") }
+        }
+        let lifetime = AppConfigurationParser.refreshTokenLifetime
+        if !isNew, root[lifetime] == nil {
+            let known = try await transaction.run(AppStoreStatements.rootFlag(lifetime, app: id))
+            if let seconds = known.text(0, 0).flatMap({ Int64($0) }) { root[lifetime] = .int64(seconds) }
         }
         _ = try await transaction.run(
             AppStoreStatements.setRoot(
@@ -228,6 +234,29 @@ struct AppImporter {
             )
         }
         _ = try await transaction.run(AppStoreStatements.removeFiles(app: id, except: paths))
+    }
+
+    /// The texts of mails, where the tree speaks of them; they are no part of an app's version.
+    ///
+    /// - Returns: Whether any of them was another.
+    private func putMails(_ id: String) async throws(ServiceError) -> Bool {
+        guard let node = tree.mailTemplates else { return false }
+        let stored = MailTemplates(rows: try await transaction.run(AppStoreStatements.mailTemplates(app: id)))
+        let wanted = MailTemplates(node.document)
+        for (purpose, text) in wanted.texts where stored.texts[purpose] != text {
+            _ = try await transaction.run(
+                AppStoreStatements.setMailTemplate(
+                    app: id,
+                    purpose: purpose,
+                    body: text.body,
+                    subject: text.subject
+                )
+            )
+        }
+        for purpose in stored.texts.keys where wanted.texts[purpose] == nil {
+            _ = try await transaction.run(AppStoreStatements.removeMailTemplate(app: id, purpose: purpose))
+        }
+        return stored.texts != wanted.texts
     }
 
     /// Makes the table of every collection that the app names, with columns for the fields that its rules and

@@ -90,6 +90,10 @@ public struct AppStore: Sendable {
             guard let path = files.text(row, 0), let hex = files.slice(row, 1) else { continue }
             tree.otherFiles[path] = AppRows.bytes(hex: hex)
         }
+        tree.mailTemplates =
+            MailTemplates(
+                rows: try await database.run(AppStoreStatements.mailTemplates(app: id))
+            ).node
         return ConfigurationTreeWriter.write(tree)
     }
 

@@ -43,6 +43,25 @@ enum AppStoreStatements {
         "SELECT path, encode(body, 'hex') FROM tidegate.other_files WHERE app = \(bind: .text(app)) ORDER BY path"
     }
 
+    /// What an app's mails say where it is not the standard text: purpose, subject, body.
+    static func mailTemplates(app: String) -> SQLFragment {
+        """
+        SELECT purpose, subject, body FROM tidegate.mail_templates WHERE app = \(bind: .text(app)) ORDER BY purpose
+        """
+    }
+
+    static func setMailTemplate(app: String, purpose: String, body: String, subject: String?) -> SQLFragment {
+        let subject: SQLFragment = subject.map { "\(bind: .text($0))" } ?? "NULL"
+        return """
+            SELECT tidegate.set_mail_template(
+                \(bind: .text(app)), \(bind: .text(purpose)), \(bind: .text(body)), \(subject))
+            """
+    }
+
+    static func removeMailTemplate(app: String, purpose: String) -> SQLFragment {
+        "SELECT tidegate.remove_mail_template(\(bind: .text(app)), \(bind: .text(purpose)))"
+    }
+
     static func find(_ app: String) -> SQLFragment {
         """
         SELECT id, client_app_id, version FROM tidegate.apps

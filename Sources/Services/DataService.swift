@@ -160,7 +160,8 @@ public final class DataService: Sendable {
         do {
             try await call.checkText(operation.action, hint: operation.options.hint)
             var operation = operation
-            if let hint = operation.options.hint, let held = try await call.check(hint) {
+            if let hint = operation.options.hint, let held = try await call.check(hint, of: operation.action)
+            {
                 operation = DataOperation(
                     namespace: operation.namespace,
                     action: operation.action.restricted(to: held),

@@ -150,10 +150,11 @@ extension DataCall {
 
     private func bounded(_ documents: [BSONDocument]) throws(ServiceError) -> ResultDocuments {
         try service.limits.check(documents: documents.count)
-        for document in documents where DocumentLimits.size(of: document) > DocumentLimits.maximumBytes {
+        let most = DocumentLimits.maximumAnswerBytes
+        for document in documents where DocumentLimits.size(of: document) > most {
             throw .mongo(
                 .bsonObjectTooLarge,
-                "BSONObj size is invalid. Size must be between 0 and \(DocumentLimits.maximumBytes)"
+                "BSONObj size is invalid. Size must be between 0 and \(most)"
             )
         }
         return ResultDocuments(documents)

@@ -11,10 +11,16 @@ import SQL
 extension DataCall {
     /// How many documents are written by one transaction of `$merge`.
     private static let mergedDocuments = 500
+    /// How long the names of a database and a collection may be, with the dot between them.
+    private static let namespaceBytes = 255
 
     /// Writes what a pipeline gave; the answer has no documents.
     func write(_ documents: [BSONDocument], _ stage: Stage) async throws(ServiceError) {
         guard let place = stage.target else { return }
+        let database = place.database ?? namespace.database
+        if case .out = stage, database.utf8.count + 1 + place.collection.utf8.count > Self.namespaceBytes {
+            throw .mongo(.illegalOperation, "$out cannot write to a namespace of more than 255 bytes")
+        }
         let target = try elsewhere(
             place.collection,
             database: place.database,

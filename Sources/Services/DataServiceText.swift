@@ -10,8 +10,10 @@ extension DataCall {
     func checkText(_ action: DataAction, hint: IndexHint?) async throws(ServiceError) {
         guard action.searchesText else { return }
         if hint != nil { throw .mongo(.badValue, "text and hint not allowed in same query") }
-        guard let layout = try await layout() else { return }
-        guard layout.text != nil else {
+        guard let layout = try await layout(), layout.text == nil else { return }
+        // An index that was made a moment ago, of which the notification is still to come.
+        service.catalog.forgetAll()
+        guard try await self.layout()?.text != nil else {
             throw .mongo(27, "text index required for $text query")
         }
     }

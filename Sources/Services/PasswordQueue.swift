@@ -1,5 +1,6 @@
 import Accounts
 public import Errors
+import Glibc
 import Synchronization
 import Threading
 
@@ -20,6 +21,11 @@ public final class PasswordQueue: Sendable {
         var waiting: [Job] = []
     }
 
+    /// Half of the machine's processors: a flood of logins leaves the other half to everybody else.
+    public static let standardWidth = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)
+    /// On a processor that both want, requests for data get about three times as much of it.
+    private static let niceness: Int32 = 5
+
     private let state = Mutex(State())
     private let width: Int
     private let capacity: Int
@@ -27,7 +33,7 @@ public final class PasswordQueue: Sendable {
     /// - Parameters:
     ///   - width: Hashes at once.
     ///   - capacity: Callers that may wait beside those; one more is refused.
-    public init(width: Int = 2, capacity: Int = 64) {
+    public init(width: Int = PasswordQueue.standardWidth, capacity: Int = 64) {
         self.width = max(1, width)
         self.capacity = max(0, capacity)
     }
@@ -95,7 +101,7 @@ public final class PasswordQueue: Sendable {
     private func start(_ job: Job) {
         // A thread of its own: Dispatch's queues share their few threads with Swift's tasks, all of which would wait
         // while passwords are hashed.
-        DedicatedThread.start(name: "password") {
+        DedicatedThread.start(name: "password", niceness: Self.niceness) {
             job.work()
             self.finished()
         }

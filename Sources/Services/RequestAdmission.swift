@@ -1,8 +1,8 @@
-public import Accounts
+import Accounts
 public import AppDefinition
 import BSON
 import Crypto
-import Errors
+public import Errors
 public import Rules
 
 /// Whether a request is taken at all, before it is asked as whom, and whether its caller may make it: for the
@@ -71,12 +71,29 @@ public struct RequestAdmission: Sendable {
         }
     }
 
-    /// Whether `can_evaluate` holds for a caller and a request.
+    /// Whether `can_evaluate` holds for the caller of a request; functions that it names are asked.
     ///
     /// What cannot be decided does not hold.
+    /// - Throws: ``ServiceError`` `executionTimeLimitExceeded` when functions took longer than the request may.
     public func admits(
+        _ context: CallContext,
+        asking data: DataService
+    ) async throws(ServiceError) -> Bool {
+        guard condition != .constant(true) else { return true }
+        guard let questions = data.questions(context) else {
+            return admits(context.principal, request: context.request())
+        }
+        let answers = FunctionAnswers()
+        return try await questions.deciding(answers, within: nil) {
+            admits(context.principal, request: context.request(), answers)
+        }
+    }
+
+    /// As ``admits(_:asking:)`` with the answers of functions that are known so far.
+    func admits(
         _ principal: Principal,
-        request: @autoclosure @escaping @Sendable () -> RuleRequest?
+        request: @autoclosure @escaping @Sendable () -> RuleRequest?,
+        _ answers: FunctionAnswers? = nil
     ) -> Bool {
         guard condition != .constant(true) else { return true }
         let user: RuleUser? = if case .user(let profile) = principal { RuleUser(profile) } else { nil }
@@ -89,7 +106,8 @@ public struct RequestAdmission: Sendable {
             values: app.values,
             environmentTag: app.environmentTag,
             environmentValues: app.environmentValues,
-            request: request()
+            request: request(),
+            answers: answers
         )
         do {
             return try RoleResolver.resolve(rules: rules, schema: nil, context: context)

@@ -42,17 +42,21 @@ public final class DedicatedThread: SerialExecutor {
     /// - Parameters:
     ///   - name: As for ``init(name:)``.
     ///   - stackBytes: How deep it may call.
+    ///   - niceness: How far others come first when processors are short, as for `nice`.
     ///   - body: What the thread does; it may block as it likes.
     public static func start(
         name: String,
         stackBytes: Int = 1 << 20,
+        niceness: Int32 = 0,
         _ body: @escaping @Sendable () -> Void
     ) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         pthread_attr_setstacksize(&attributes, stackBytes)
-        let start = Unmanaged.passRetained(ThreadStart(name: String(name.prefix(15)), body: body))
+        let start = Unmanaged.passRetained(
+            ThreadStart(name: String(name.prefix(15)), niceness: niceness, body: body)
+        )
         var thread = pthread_t()
         let status = pthread_create(
             &thread,
@@ -61,6 +65,8 @@ public final class DedicatedThread: SerialExecutor {
                 guard let context else { return nil }
                 let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
                 nameThisThread(start.name)
+                // Linux has this of a thread, and of the calling one without an id.
+                if start.niceness != 0 { setpriority(Int32(PRIO_PROCESS.rawValue), 0, start.niceness) }
                 start.body()
                 return nil
             },
@@ -83,10 +89,12 @@ private func nameThisThread(_ name: String) {
 /// What a new thread needs, across the C boundary.
 private final class ThreadStart: Sendable {
     let name: String
+    let niceness: Int32
     let body: @Sendable () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
+    init(name: String, niceness: Int32, body: @escaping @Sendable () -> Void) {
         self.name = name
+        self.niceness = niceness
         self.body = body
     }
 }

@@ -68,7 +68,7 @@ struct ImportCommand: AsyncParsableCommand {
         var lines: [String] = []
         for path in Set(files.paths).union(old.paths).sorted() where files[path] != old[path] {
             let isKept = !prune && (path.hasPrefix("values/") || path.hasPrefix("environments/"))
-            if files[path] == nil, isKept { continue }
+            if files[path] == nil, isKept || path == "auth/mail_templates.json" { continue }
             lines.append((old[path] == nil ? "+ " : files[path] == nil ? "- " : "~ ") + path)
         }
         return lines.isEmpty ? ["nothing would change"] : lines

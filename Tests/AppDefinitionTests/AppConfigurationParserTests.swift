@@ -26,6 +26,36 @@ struct AppConfigurationParserTests {
         #expect(app?.providers["api-key"]?.disabled == true)
     }
 
+    @Test("holds names and sizes of values, secrets and mails to their limits, by file and path")
+    func limits() {
+        let long = String(repeating: "x", count: 65)
+        let (app, _, findings) = examine(
+            files(
+                root + [
+                    "values/a.json": #"{"name": "a.b", "value": 1}"#,
+                    "values/b.json": #"{"name": "\#(long)", "value": 1}"#,
+                    "values/good-1_B.json": #"{"name": "good-1_B", "value": 1}"#,
+                    "secrets.json":
+                        #"{"\#(long)": "x", "empty": "", "huge": "\#(String(repeating: "x", count: 16_385))", "rsa": "\#(String(repeating: "x", count: 16_384))"}"#,
+                    "auth/mail_templates.json": """
+                    {"confirm": {"subject": "a\\nb", "body": "no place to go"}, "reset": {"body": 1},
+                     "other": {"body": "%link%"}}
+                    """,
+                ]
+            )
+        )
+        #expect(app == nil)
+        let faults = findings.errors.map { "\($0.file) \($0.path)" }
+        #expect(
+            faults.sorted() == [
+                "auth/mail_templates.json $.confirm.body", "auth/mail_templates.json $.confirm.subject",
+                "auth/mail_templates.json $.other", "auth/mail_templates.json $.reset.body",
+                "secrets.json $.empty", "secrets.json $.huge", "secrets.json $.\(long)",
+                "values/a.json $.name", "values/b.json $.name",
+            ]
+        )
+    }
+
     @Test("reads every part of an app")
     func readsEveryPart() throws {
         let (app, _, findings) = examine(

@@ -55,12 +55,14 @@ struct ExtendedJSONTests {
         let deep = { (levels: Int) in
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
         }
-        _ = try ExtendedJSON.readValue(Array(deep(100).utf8))
-        for levels in [101, 1_000_000] {
+        let most = ReadLimits.standardDepth
+        _ = try ExtendedJSON.readValue(Array(deep(most).utf8))
+        for levels in [most + 1, 1_000_000] {
             let error = #expect(throws: ServiceError.self) {
                 try ExtendedJSON.readValue(Array(deep(levels).utf8))
             }
-            #expect(error?.details["position"] == "100")
+            #expect(error?.details["position"] == String(most))
+            #expect(error?.serverCode == .overflow)
         }
         let open = String(repeating: "{\"a\":", count: 500_000)
         #expect(throws: ServiceError.self) { try ExtendedJSON.readDocument(Array(open.utf8)) }

@@ -33,13 +33,13 @@ post() { # path body [curl's options]
 }
 member() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 
-start_server() { # tidegate on an empty database
+start_server() { # tidegate on an empty database, with more options if any
     "$kit/cluster.sh" start
     dropdb --if-exists tidegate
     createdb tidegate
     "$bin" migrate >"$work/migrate.log"
-    "$bin" import "$here/app" >"$work/import.log"
-    "$bin" serve --port "$port" --admin-port off --log-level warning >"$work/server.log" 2>&1 &
+    "$bin" import "${app:-$here/app}" >"$work/import.log"
+    "$bin" serve --port "$port" --admin-port off --log-level warning "$@" >"$work/server.log" 2>&1 &
     server=$!
     for _ in $(seq 100); do
         curl -fsS "$base/ready" >/dev/null 2>&1 && return

@@ -18,6 +18,9 @@ struct ChaosCommand: ParsableCommand {
     @Option(name: .long, help: "Names the faults and the load (default: by the clock).") var seed: UInt64?
     @Option(name: .long, help: "Seconds of load in a round, without what the faults take.") var seconds = 3
     @Option(name: .long, help: "Only this fault, by its name in the source.") var only: String?
+    @Option(name: .long, help: "Instead of rounds: kill so many times while devices sync.") var kills: Int?
+    @Option(name: .long, help: "Instead of rounds: let devices converge, by so many random scripts.")
+    var scripts: UInt64?
     @Option(name: .long, help: "The tidegate to run (default: the one beside this program).") var binary:
         String?
     @Option(name: .long, help: "Where files go (default: a folder in /tmp).") var directory: String?
@@ -25,6 +28,7 @@ struct ChaosCommand: ParsableCommand {
 
     func run() throws {
         let seed = seed ?? UInt64(Date().timeIntervalSince1970)
+        if let scripts { return try SyncScripts(first: self.seed ?? 1, count: scripts).run() }
         let directory = directory ?? "/tmp/tidegate-chaos-\(getpid())"
         say("seed \(seed), files in \(directory)")
         var random = SeededRandom(seed: seed)
@@ -35,6 +39,20 @@ struct ChaosCommand: ParsableCommand {
             if !keep && ledger.violations.isEmpty { try? FileManager.default.removeItem(atPath: directory) }
         }
         stage.waitForService(ledger)
+        if let kills {
+            try SyncKills(stage: stage, ledger: ledger, seed: seed).play(kills)
+        } else {
+            try playRounds(stage, ledger, &random)
+        }
+        for violation in ledger.violations.prefix(40) { say("VIOLATION \(violation)") }
+        guard ledger.violations.isEmpty else {
+            for gateway in stage.gateways { say("--- \(gateway.name)\n\(gateway.logTail)") }
+            throw ExitCode(1)
+        }
+        say("\(kills.map { "\($0) kills" } ?? "\(rounds) rounds"), every promise kept")
+    }
+
+    private func playRounds(_ stage: Stage, _ ledger: Ledger, _ random: inout SeededRandom) throws {
         var deck: [Fault] = []
         let start = Date()
         for number in 1...max(1, rounds) {
@@ -48,12 +66,6 @@ struct ChaosCommand: ParsableCommand {
             )
             if !ledger.violations.isEmpty { break }
         }
-        for violation in ledger.violations.prefix(40) { say("VIOLATION \(violation)") }
-        guard ledger.violations.isEmpty else {
-            for gateway in stage.gateways { say("--- \(gateway.name)\n\(gateway.logTail)") }
-            throw ExitCode(1)
-        }
-        say("\(rounds) rounds, every promise kept")
     }
 
     private func faults() throws -> [Fault] {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SQL
+import SyncModel
 import TestSupport
 
 /// What a run is played on: one PostgreSQL, a proxy in front of it, two gateways.
@@ -27,15 +28,20 @@ final class Stage: Sendable {
         self.directory = directory
         let files = FileManager.default
         try files.createDirectory(atPath: directory + "/proxy", withIntermediateDirectories: true)
-        for (path, text) in ChaosApp.files {
-            let file = URL(fileURLWithPath: directory + "/app/" + path)
-            try files.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: file)
+        for (app, texts) in [("/app/", ChaosApp.files), ("/sync/", SyncModelApp.files)] {
+            for (path, text) in texts {
+                let file = URL(fileURLWithPath: directory + app + path)
+                try files.createDirectory(
+                    at: file.deletingLastPathComponent(),
+                    withIntermediateDirectories: true
+                )
+                try Data(text.utf8).write(to: file)
+            }
         }
         database = DatabaseServer(directory: directory + "/postgres")
         try database.start()
         let direct = database.connectionString
-        for arguments in [["migrate"], ["import", directory + "/app"]] {
+        for arguments in [["migrate"], ["import", directory + "/app"], ["import", directory + "/sync"]] {
             let result = try Shell.run(binary, arguments + ["--database-url", direct])
             guard result.status == 0 else { throw Failure(what: result.output + result.errors) }
         }

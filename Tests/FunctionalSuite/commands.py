@@ -129,6 +129,9 @@ class Commands:
         if pipeline is not None:
             body["pipeline"] = pipeline
         documents = self.gateway.call("aggregate", self.name(collection), body)["documents"]
+        if pipeline and "$out" in pipeline[-1]:
+            target = pipeline[-1]["$out"]
+            self.collections.note_made(target if isinstance(target, str) else target["coll"])
         return self.cursor(database, command["aggregate"], documents, command.get("cursor", {}))
 
     def renamed(self, database, pipeline):
@@ -139,8 +142,8 @@ class Commands:
         """A stage, with the names of collections and the pipelines in it rewritten."""
         renamed = {}
         for operator, argument in stage.items():
-            if operator in ("$unionWith", "$out") and is_name(argument):
-                argument = self.stored(database, argument, writes=operator == "$out")
+            if operator in ("$unionWith", "$merge", "$out") and is_name(argument):
+                argument = self.stored(database, argument, writes=operator != "$unionWith")
             elif operator == "$facet" and isinstance(argument, dict):
                 argument = {
                     key: self.renamed(database, value) if isinstance(value, list) else value
@@ -177,7 +180,7 @@ class Commands:
         """The name in tidegate of a collection that a stage names."""
         if not writes:
             return self.name(self.collections.find(database, name))
-        collection = self.collections.lend(database, name)
+        collection = self.collections.lend(database, name, is_made=False)
         collection.is_written = True
         return collection.name
 
@@ -351,7 +354,10 @@ class Commands:
             raise NotApplicable(f"create with {options}")
         if self.collections.find(database, command["create"]):
             raise Refusal(48, "NamespaceExists", f"namespace {database}.{command['create']} already exists")
-        self.collections.lend(database, command["create"])
+        collection = self.collections.lend(database, command["create"])
+        if not collection.has_table:
+            self.gateway.sql("select tidegate.ensure_collection('suite', :'name')", name=collection.name)
+            collection.has_table = True
         return {}
 
     def run_drop(self, database, command):
@@ -367,16 +373,30 @@ class Commands:
         return {"dropped": database}
 
     def run_listcollections(self, database, command):
-        """`listCollections`, without its filter."""
-        if command.get("filter", {}).keys() - {"name"}:
-            raise NotApplicable("listCollections with a filter")
+        """`listCollections`, with names as its filter."""
         wanted = command.get("filter", {}).get("name")
-        names = [name for name in self.collections.names(database) if wanted in (None, name)]
+        if isinstance(wanted, dict) and list(wanted) == ["$in"]:
+            wanted = wanted["$in"]
+        elif wanted is not None:
+            wanted = [wanted]
+        if command.get("filter", {}).keys() - {"name"} or any(isinstance(name, dict) for name in wanted or []):
+            raise NotApplicable("listCollections with a filter")
+        names = [
+            name for name in self.collections.names(database)
+            if (wanted is None or name in wanted) and self.is_there(database, name)
+        ]
         batch = [{"name": name, "type": "collection"} for name in names]
         if not command.get("nameOnly"):
             index = {"v": 2, "key": {"_id": 1}, "name": "_id_"}
             batch = [entry | {"options": {}, "info": {"readOnly": False}, "idIndex": index} for entry in batch]
         return self.cursor(database, "$cmd.listCollections", batch, command.get("cursor", {}))
+
+    def is_there(self, database, name):
+        """Whether a collection exists; one that only a stage has named does once it has a document."""
+        collection = self.collections.find(database, name)
+        if not collection.is_made:
+            collection.is_made = self.gateway.call("countDocuments", collection.name, {"limit": 1})["count"] > 0
+        return collection.is_made
 
     def run_createindexes(self, database, command):
         """`createIndexes`, by the function of SQL that administrators use."""
@@ -386,7 +406,9 @@ class Commands:
         return {"numIndexesBefore": 1, "numIndexesAfter": 1 + len(command["indexes"])}
 
     def create_index(self, collection, index):
-        """Makes one index; those that tidegate's function cannot make do not apply."""
+        """Makes one index, unless it is there; those that tidegate's function cannot make do not apply."""
+        if index in collection.indexes:
+            return
         is_text = "text" in index["key"].values()
         known = TEXT_INDEX_OPTIONS if is_text else INDEX_OPTIONS
         options = {name: index[name] for name in known if name in index}
@@ -400,6 +422,8 @@ class Commands:
             "select tidegate.create_index('suite', 'suite', :'name', :'keys', :'options')",
             name=collection.name, keys="{" + keys + "}", options=json.dumps(options),
         )
+        collection.indexes.append(index)
+        collection.has_table = True
 
     # Helpers
 

@@ -51,6 +51,7 @@ class Gateway:
     def call(self, action, collection, body):
         """Performs an action of the Data API: the answer's members, or a `Refusal`."""
         members = {"dataSource": "mongodb-atlas", "database": DATABASE, "collection": collection} | body
+        check_sayable(body)
         text = json_util.dumps(members, json_options=OPTIONS).encode("utf-8", "surrogatepass")
         status, answer = self.post(f"{self.url.path}/action/{action}", text)
         if status == 404 and not answer:
@@ -95,6 +96,19 @@ class Gateway:
         return done.stdout.splitlines()
 
 
+def check_sayable(value):
+    """Refuses what Extended JSON has no text for: a decimal NaN with a sign."""
+    if isinstance(value, bson.Decimal128):
+        if value.bid[-1] & 0xFC == 0xFC:
+            raise NotApplicable("the sign of a decimal NaN")
+    elif isinstance(value, dict):
+        for member in value.values():
+            check_sayable(member)
+    elif isinstance(value, list):
+        for member in value:
+            check_sayable(member)
+
+
 def sql_error(text):
     """Code, name and text of what psql reports; MongoDB's code where tidegate's text names one."""
     first = next((line for line in text.splitlines() if "ERROR:" in line), text.strip())
@@ -124,12 +138,20 @@ class Collections:
         """The collection behind a name, or None."""
         return self.lent.get((database, name))
 
-    def lend(self, database, name):
-        """The collection behind a name; a name that is new gets one."""
+    def lend(self, database, name, is_made=True):
+        """The collection behind a name; a name that is new gets one, which is there or only named."""
         with self.lock:
             if (database, name) not in self.lent:
                 self.lent[database, name] = self.take()
+                self.lent[database, name].is_made = False
+            self.lent[database, name].is_made |= is_made
             return self.lent[database, name]
+
+    def note_made(self, stored):
+        """Takes note that `$out` has made a collection, by its name in tidegate: with or without documents."""
+        with self.lock:
+            for collection in self.lent.values():
+                collection.is_made |= collection.name == stored
 
     def take(self):
         """An empty collection."""
@@ -175,3 +197,8 @@ class Collection:
         self.is_written = False
         # It has indexes that another test must not meet.
         self.is_changed = False
+        # What was asked of createIndexes.
+        self.indexes = []
+        # Whether MongoDB would have it; the table behind it may have been made for another test.
+        self.is_made = False
+        self.has_table = False

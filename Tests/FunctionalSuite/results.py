@@ -12,6 +12,7 @@ import sys
 from collections import Counter, defaultdict
 
 DATABASE = re.compile(r"test_[^_]+_([0-9a-f]{8})_")
+UNASKED = re.compile(r"\[not applicable\]|Actual:[\sE]+\{'code': 59\}")
 ROOT = "documentdb_tests/compatibility/tests/"
 
 
@@ -36,7 +37,8 @@ def read(results, notes):
         tests = [json.loads(line) for line in file]
     for test in tests:
         digest = hashlib.sha256(test["test"].encode()).hexdigest()[:8]
-        if digest in unasked or "[not applicable]" in test.get("text", ""):
+        # 59 (CommandNotFound) is what the adapter alone says; commands to the database `admin` name no test.
+        if digest in unasked or UNASKED.search(test.get("text", "")):
             test["outcome"] = "n/a"
         elif test.get("text", "").startswith("[XPASS(strict)]"):
             # MongoDB itself fails here, and the test's expectation holds.

@@ -65,7 +65,7 @@ if [ -z "${TIDEGATE_URL:-}" ]; then
     program=${TIDEGATE:-$root/.build/debug/tidegate}
     "$program" dev --app "$here/app" --data-dir "$work/data" --port 0 --https-port 0 --admin-port off \
         --max-body-bytes 67108864 --max-values 10000000 --max-array-length 2000000 --max-list-members 200000 \
-        --max-pattern-bytes 32764 \
+        --max-pattern-bytes 32764 --max-projected-fields 100000 --max-key-bytes 65536 \
         --log-writes false --log-level warning >"$work/tidegate.log" 2>&1 &
     started+=($!)
     origin=$(await "$work/tidegate.log" 'http://127\.0\.0\.1:[0-9]+' $!)

@@ -5,7 +5,7 @@ enum Subjects {
     static func all() throws -> [any FuzzSubject] {
         [
             JSONSubject(), BSONSubject(), try QuerySubject(), RulesSubject(), SchemaSubject(), AppSubject(),
-            TokenSubject(),
+            TokenSubject(), LoginSubject(), WatchSubject(), ArchiveSubject(),
         ]
     }
 

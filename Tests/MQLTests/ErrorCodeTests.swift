@@ -59,7 +59,7 @@ struct ErrorCodeTests {
         Example("updateOne", "filter:{},update:{$inc:{a:'x'}}", 14, "TypeMismatch"),
         Example("updateOne", "filter:{},update:{$set:{a:1,'a.b':1}}", 40, "ConflictingUpdateOperators"),
         Example("updateOne", "filter:{},update:{$set:{'a.':1}}", 56, "EmptyFieldName"),
-        Example("updateOne", "filter:{},update:{$set:{$a:1}}", 52, "DollarPrefixedFieldName"),
+        Example("replaceOne", "filter:{},replacement:{a:1,$b:1}", 52, "DollarPrefixedFieldName"),
         Example("updateOne", "filter:{},update:[{$match:{}}]", 72, "InvalidOptions"),
     ]
 

@@ -24,6 +24,14 @@ public struct APICaller: Sendable {
         self.base = base ?? server.http
     }
 
+    // A machine busy with other tests may be slow to answer. The time limit stands in the session, as Foundation
+    // on Linux forgets that of a request which has a body.
+    private static let session: URLSession = {
+        let configuration = URLSessionConfiguration.default
+        configuration.timeoutIntervalForRequest = 900
+        return URLSession(configuration: configuration)
+    }()
+
     /// One answer.
     public struct Answer: Sendable {
         /// The HTTP status.
@@ -32,6 +40,13 @@ public struct APICaller: Sendable {
         public let headers: [String: String]
         /// The body.
         public let text: String
+
+        /// Made of its parts.
+        public init(status: Int, headers: [String: String], text: String) {
+            self.status = status
+            self.headers = headers
+            self.text = text
+        }
 
         /// The value of a header, in whatever case it is named.
         public func header(_ name: String) -> String? { headers[name.lowercased()] }
@@ -55,11 +70,11 @@ public struct APICaller: Sendable {
         body: Data? = nil
     ) async throws -> Answer {
         guard let url = URL(string: base + path) else { throw URLError(.badURL) }
-        var request = URLRequest(url: url, timeoutInterval: 300)
+        var request = URLRequest(url: url)
         request.httpMethod = method
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = body
-        let (data, response) = try await URLSession.shared.data(for: request)
+        let (data, response) = try await Self.session.data(for: request)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         var fields: [String: String] = [:]
         for (name, value) in response.allHeaderFields {

@@ -60,7 +60,7 @@ struct ExtendedJSONReader {
 
     private mutating func open(depth: Int) throws(ServiceError) {
         guard depth < limits.depth else {
-            throw scanner.fault("nested more than \(limits.depth) levels deep (limit max-depth)")
+            throw scanner.fault("nested more than \(limits.depth) levels deep (limit max-depth)", .overflow)
         }
         scanner.position &+= 1
         scanner.skipSpace()

@@ -23,15 +23,18 @@ struct JSONScanner {
     }
 
     /// The error of malformed text, with its place.
-    static func fault(_ position: Int, _ what: String) -> ServiceError {
+    static func fault(_ position: Int, _ what: String, _ code: ServerErrorCode? = nil) -> ServiceError {
         ServiceError(
             .invalidParameter,
             "invalid JSON at byte \(position): \(what)",
+            serverCode: code,
             details: ["position": String(position)]
         )
     }
 
-    func fault(_ what: String) -> ServiceError { Self.fault(position, what) }
+    func fault(_ what: String, _ code: ServerErrorCode? = nil) -> ServiceError {
+        Self.fault(position, what, code)
+    }
 
     /// The next byte, or 0 at the end; a NUL in the text is no token either.
     @inline(__always)

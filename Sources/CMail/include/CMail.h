@@ -10,6 +10,8 @@ struct cmail_server {
     /// Null for no authentication.
     const char *username;
     const char *password;
+    /// A PEM file of the authorities that may vouch for the server; null for the system's.
+    const char *authorities;
     /// Whether the connection must become TLS before anything is said.
     int requires_tls;
     long connect_seconds;

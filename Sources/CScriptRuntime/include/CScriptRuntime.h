@@ -24,6 +24,9 @@ void cscript_die_with_parent(void);
 /// Closes descriptors from this one on in a child to come.
 int cscript_close_from(posix_spawn_file_actions_t *actions, int first);
 
+/// Whether bytes contain others.
+int cscript_contains(const void *text, size_t length, const void *part, size_t part_length);
+
 /// `POLLRDHUP`.
 extern const short cscript_peer_closed;
 #endif

@@ -2,7 +2,7 @@
 (function (rt) {
   'use strict';
   const { native } = rt;
-  const crypto = native.group('crypto');
+  const crypto = rt.group('crypto');
   const { TypeError } = rt.primordials;
   const { BSON, bytes } = rt.load('bson');
   const data = (value, what) => (typeof value === 'string' ? native.utf8(value) : bytes(value, what));

@@ -1,7 +1,7 @@
 // Cursors: what `find` and `aggregate` return. The query runs when the first document is asked for.
 (function (rt) {
   'use strict';
-  const { Error, TypeError, isArray, asyncIterator, defineProperty, create, Symbol } = rt.primordials;
+  const { Error, TypeError, isArray, asyncIterator, defineProperty, create, Symbol, floor } = rt.primordials;
 
   const walk = {
     __proto__: null,
@@ -15,12 +15,11 @@
   };
   const count = (value, what) => {
     const number = typeof value === 'object' && value !== null ? +value : value;
-    if (typeof number !== 'number' || !(number >= 0) || number !== Math_floor(number)) {
+    if (typeof number !== 'number' || !(number >= 0) || number !== floor(number)) {
       throw new TypeError(what + ' takes a whole number that is not negative');
     }
     return number;
   };
-  const Math_floor = Math.floor;
   const isCursor = Symbol('cursor');
 
   const cursor = (ask, steps) => {

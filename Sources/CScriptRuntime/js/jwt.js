@@ -2,7 +2,7 @@
 (function (rt) {
   'use strict';
   const { native } = rt;
-  const tokens = native.group('tokens');
+  const tokens = rt.group('tokens');
   const { TypeError, Error } = rt.primordials;
   const { parse, stringify } = JSON;
   const url = (text) => text.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');

@@ -1,7 +1,7 @@
 // `BSON.Long`: a 64-bit integer; arithmetic by BigInt, wrapped as the drivers' is.
 (function (rt) {
   'use strict';
-  const { BigInt, Number, asIntN, defineProperty, TypeError, exec } = rt.primordials;
+  const { BigInt, Number, asIntN, defineProperty, TypeError, exec, floor, ceil } = rt.primordials;
   const { method } = rt;
 
   function Long(low, high) {
@@ -21,10 +21,8 @@
     if (typeof value === 'bigint') return value;
     if (typeof value === 'string') return Long.fromString(value).integer;
     if (typeof value !== 'number' || value !== value) throw new TypeError('a Long is made of a whole number');
-    return BigInt(value < 0 ? Math_ceil(value) : Math_floor(value));
+    return BigInt(value < 0 ? ceil(value) : floor(value));
   };
-  const Math_ceil = Math.ceil;
-  const Math_floor = Math.floor;
   const made = (value) => new Long(value);
   const compare = (left, right) => (left < right ? -1 : left > right ? 1 : 0);
 

@@ -1,7 +1,7 @@
 // `require`: the modules of the runtime, then the packages that the app brought (node's resolution).
 (function (rt) {
   'use strict';
-  const native = rt.native.group('modules');
+  const native = rt.group('modules');
   const { create, hasOwn, isArray, keys, Error, slice, apply } = rt.primordials;
   const builtIn = {
     __proto__: null, assert: 1, buffer: 1, crypto: 1, events: 1, path: 1, querystring: 1, url: 1, util: 1, zlib: 1,
@@ -124,7 +124,7 @@
       const own = (name) => require(name, folder);
       own.resolve = (name) => resolve(name, folder) ?? name;
       own.cache = {};
-      apply(native.compileModule(path), module.exports, [
+      apply(rt.moduleBody(path), module.exports, [
         module.exports, own, module, '/' + path, '/' + folder, globalThis.Buffer, globalThis.process, globalThis,
       ]);
     } catch (error) {
@@ -138,7 +138,7 @@
   const require = (name, from) => {
     if (typeof name !== 'string' || name === '') throw new rt.primordials.TypeError('require takes a name');
     const bare = name.startsWith('node:') ? slice(name, 5) : name;
-    if (bare in builtIn) return bare in shims ? shims[bare] : (shims[bare] = rt.native.load('node/' + bare)(rt));
+    if (bare in builtIn) return bare in shims ? shims[bare] : (shims[bare] = rt.load('node/' + bare));
     if (from === '' && (name[0] === '.' || name[0] === '/')) {
       throw new Error('require("' + name + '") is not supported: call context.functions.execute');
     }

@@ -56,6 +56,7 @@ struct ClientAPIBody {
             throw ServiceError(
                 .invalidParameter,
                 "invalid json in request body: \(error.sentence)",
+                serverCode: error.serverCode,
                 details: error.details
             )
         }

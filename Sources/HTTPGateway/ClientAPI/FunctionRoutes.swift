@@ -13,6 +13,7 @@ struct FunctionRoutes {
     let accounts: AccountService
     let data: DataService
     let functions: FunctionService
+    let once: IdempotentRequests
     let settings: GatewaySettings
     let gate: RequestGate
 
@@ -46,50 +47,102 @@ struct FunctionRoutes {
                 } else {
                     try parse(bytes, app)
                 }
-            let facts = RequestFacts(RequestHead(request, context), settings: settings)
+            let head = RequestHead(request, context)
+            let facts = RequestFacts(head, settings: settings)
+            let caller = CallContext(
+                app: app,
+                principal: principal,
+                request: facts.ruleRequest(of: call),
+                deadline: deadline,
+                trace: context.trace
+            )
             guard let operation = asked else {
-                let result = try await functions.run(
-                    call.name,
-                    arguments: call.arguments,
-                    caller: FunctionCaller(
-                        principal: principal,
-                        door: .client,
-                        request: facts.functionRequest(action: call.name)
-                    ),
-                    app: app,
-                    deadline: deadline,
-                    trace: context.trace
-                )
-                context.trace.enter(.encode)
-                guard result.isLong else { return Response.json(value: result.value, gate) }
-                return await LongComputation.run { Response.json(value: result.value, gate) }
+                return try await run(call, head, facts, caller, bytes)
             }
             context.trace.note { $0.operation = "service \(call.name)" }
             gate.count(operation.action, of: place)
-            let result = try await perform(
-                operation,
-                CallContext(
-                    app: app,
-                    principal: principal,
-                    request: facts.ruleRequest(of: call),
-                    deadline: deadline,
-                    trace: context.trace
-                )
+            guard let key = try IdempotencyKey(of: operation, head, caller, action: "functions/call", bytes)
+            else {
+                let response = response(to: try await perform(operation, caller), context.trace)
+                guard response.result.isLong else { return try response.response() }
+                return try await LongComputation.run { () throws(ServiceError) in try response.response() }
+            }
+            let answer = try await once.operation(key, caller) { (transaction) async throws(ServiceError) in
+                try response(
+                    to: try await perform(operation, caller, within: transaction),
+                    context.trace
+                ).answer()
+            }
+            return Response(answer, gate)
+        }
+    }
+
+    private func response(to result: DataResult, _ trace: RequestTrace) -> ServiceCallResponse {
+        trace.enter(.encode)
+        return ServiceCallResponse(result: result, limits: data.limits, gate: gate)
+    }
+
+    /// Runs a function of the app's own, once if the request has a key.
+    private func run(
+        _ call: FunctionCall,
+        _ head: RequestHead,
+        _ facts: RequestFacts,
+        _ context: CallContext,
+        _ body: [UInt8]
+    ) async throws(ServiceError) -> Response {
+        func answer(
+            within transaction: EnclosingTransaction? = nil
+        ) async throws(ServiceError) -> RememberedAnswer {
+            let result = try await functions.run(
+                call.name,
+                arguments: call.arguments,
+                caller: FunctionCaller(
+                    principal: context.principal,
+                    door: .client,
+                    request: facts.functionRequest(action: call.name)
+                ),
+                app: context.app,
+                deadline: context.deadline,
+                trace: context.trace,
+                within: transaction
             )
             context.trace.enter(.encode)
-            let response = ServiceCallResponse(result: result, limits: data.limits, gate: gate)
-            guard result.isLong else { return try response.response() }
-            return try await LongComputation.run { () throws(ServiceError) in try response.response() }
+            let value = result.value.widened(like: call.arguments)
+            guard result.isLong else { return RememberedAnswer(value) }
+            return await LongComputation.run { RememberedAnswer(value) }
         }
+        guard let name = head.headers[.idempotencyKey] else { return Response(try await answer(), gate) }
+        let key = try IdempotencyKey(name, context, action: "functions/call", body: body)
+        var failure: ServiceError?
+        let kept = try await once.function(key, context) { (transaction) async throws(ServiceError) in
+            do throws(ServiceError) {
+                return try await answer(within: transaction)
+            } catch {
+                // What a function did before it failed stays, as it does without a key.
+                guard error.code == .functionExecutionError || error.code == .executionTimeLimitExceeded
+                else { throw error }
+                failure = error
+                let app = context.app.clientAppID
+                let shown = ErrorResponse(error: error, app: app, requestID: context.trace.requestID)
+                return RememberedAnswer(
+                    status: shown.status.code,
+                    contentType: "application/json",
+                    body: shown.body
+                )
+            }
+        }
+        if let failure { throw failure }
+        return Response(kept, gate)
     }
 
     /// Does what is asked; SDKs look for more words in the error of a key that is taken (client-api.md §9.3).
     private func perform(
         _ operation: DataOperation,
-        _ context: CallContext
+        _ context: CallContext,
+        within transaction: EnclosingTransaction? = nil
     ) async throws(ServiceError) -> DataResult {
         do {
-            return try await data.perform(operation, context)
+            return try await data.perform(operation, context, within: transaction)
         } catch {
             guard error.serverCode == .duplicateKey else { throw error }
             throw ServiceError(
@@ -118,12 +171,24 @@ struct FunctionRoutes {
     }
 }
 
-extension Response {
-    /// As ``json(value:status:)``, for answers that may be long.
-    fileprivate static func json(value: BSONValue, _ gate: RequestGate) -> Response {
+extension BSONValue {
+    /// A whole number that a function made of longs alone is a long, as SDKs that send longs expect it.
+    ///
+    /// Source: client-api.md §9.1.
+    fileprivate func widened(like arguments: [BSONValue]) -> BSONValue {
+        guard case .int32(let number) = self, !arguments.isEmpty,
+            arguments.allSatisfy({ if case .int64 = $0 { true } else { false } })
+        else { return self }
+        return .int64(Int64(number))
+    }
+}
+
+extension RememberedAnswer {
+    /// A function's result, in canonical Extended JSON.
+    fileprivate init(_ value: BSONValue) {
         var bytes: [UInt8] = []
         ExtendedJSON.writeCanonical(value, to: &bytes)
-        return Response(status: .ok, headers: [.contentType: "application/json"], body: .paced(bytes, gate))
+        self.init(status: 200, contentType: "application/json", body: bytes)
     }
 }
 

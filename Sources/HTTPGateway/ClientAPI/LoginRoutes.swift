@@ -28,23 +28,25 @@ struct LoginRoutes {
                 throw AccountFailure.providerNotFound(provider)
             }
             let credentials = try Credentials.parse(provider: provider, body)
-            let address = settings.trustedProxies.client(of: RequestHead(request, context))
-            let result: LoginResult
-            if request.uri.queryParameters["link"] == "true" {
-                result = try await accounts.link(
+            let head = RequestHead(request, context)
+            let address = settings.trustedProxies.client(of: head)
+            let device = DeviceInformation(loginBody: body)
+            let result = try await RequestFacts(head, settings: settings).atHand {
+                guard request.uri.queryParameters["link"] == "true" else {
+                    return try await accounts.logIn(
+                        credentials,
+                        device: device,
+                        app.accounts,
+                        from: address
+                    )
+                }
+                return try await accounts.link(
                     credentials,
                     accessToken: request.headers.bearerToken,
-                    device: DeviceInformation(loginBody: body),
+                    device: device,
                     app.accounts,
                     from: address,
                     identified: context.caller(apps)
-                )
-            } else {
-                result = try await accounts.logIn(
-                    credentials,
-                    device: DeviceInformation(loginBody: body),
-                    app.accounts,
-                    from: address
                 )
             }
             context.trace.note { $0.userID = result.userID }

@@ -101,13 +101,13 @@ struct RegistrationRoutes {
             guard try context.parameters.require("provider") == "local-userpass" else {
                 return Response.empty(.notFound)
             }
-            try await perform(
-                Call(
-                    body: try await ClientAPIBody(request, settings: settings, gate: gate),
-                    settings: app.accounts,
-                    address: settings.trustedProxies.client(of: RequestHead(request, context))
-                )
+            let head = RequestHead(request, context)
+            let call = Call(
+                body: try await ClientAPIBody(request, settings: settings, gate: gate),
+                settings: app.accounts,
+                address: settings.trustedProxies.client(of: head)
             )
+            try await RequestFacts(head, settings: settings).atHand { try await perform(call) }
             return Response.empty(success)
         }
     }

@@ -16,6 +16,10 @@ struct ServiceCallResponse {
     let gate: RequestGate
 
     func response() throws(ServiceError) -> Response {
+        Response(try answer(), gate)
+    }
+
+    func answer() throws(ServiceError) -> RememberedAnswer {
         var bytes: [UInt8] = []
         switch result {
         case .documents:
@@ -40,10 +44,17 @@ struct ServiceCallResponse {
             throw ServiceError(.internalServerError, "the service has no bulkWrite")
         }
         try limits.check(bytes: bytes.count)
-        return Response(
-            status: .ok,
-            headers: [.contentType: "application/json"],
-            body: .paced(bytes, gate)
+        return RememberedAnswer(status: 200, contentType: "application/json", body: bytes)
+    }
+}
+
+extension Response {
+    /// An answer as it stands.
+    init(_ answer: RememberedAnswer, _ gate: RequestGate) {
+        self.init(
+            status: .init(code: answer.status),
+            headers: [.contentType: answer.contentType],
+            body: .paced(answer.body, gate)
         )
     }
 }

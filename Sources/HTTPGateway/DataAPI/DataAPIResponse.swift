@@ -15,8 +15,12 @@ struct DataAPIResponse {
     let gate: RequestGate
 
     func response() throws(ServiceError) -> Response {
+        Response(try answer(), gate)
+    }
+
+    func answer() throws(ServiceError) -> RememberedAnswer {
         var bytes: [UInt8] = []
-        var status = HTTPResponse.Status.ok
+        var status = 200
         switch result {
         case .documents:
             bytes.append(contentsOf: #"{"documents":["#.utf8)
@@ -31,10 +35,10 @@ struct DataAPIResponse {
             }
             bytes.append(UInt8(ascii: "}"))
         case .inserted(let id):
-            status = .init(code: insertStatus.rawValue)
+            status = insertStatus.rawValue
             form.write(["insertedId": id], to: &bytes)
         case .insertedMany(let ids):
-            status = .init(code: insertStatus.rawValue)
+            status = insertStatus.rawValue
             form.write(["insertedIds": .array(ids)], to: &bytes)
         case .updated(let update):
             var document: BSONDocument = [
@@ -53,11 +57,7 @@ struct DataAPIResponse {
             form.write(.document(Self.document(of: result)), to: &bytes)
             try limits.check(bytes: bytes.count)
         }
-        return Response(
-            status: status,
-            headers: [.contentType: form.contentType],
-            body: .paced(bytes, gate)
-        )
+        return RememberedAnswer(status: status, contentType: form.contentType, body: bytes)
     }
 
     private static func document(of result: BulkWriteResult) -> BSONDocument {

@@ -17,6 +17,7 @@ struct DataAPIRoutes {
     let accounts: AccountService
     let data: DataService
     let functions: FunctionService
+    let once: IdempotentRequests
     let settings: GatewaySettings
     let gate: RequestGate
 
@@ -81,7 +82,14 @@ struct DataAPIRoutes {
         if case .user(let profile) = principal { trace.note { $0.userID = profile.id } }
         let place = try gate.admit(principal)
         defer { gate.release(place) }
-        guard admission.admits(principal, request: facts.ruleRequest) else {
+        let call = CallContext(
+            app: app,
+            principal: principal,
+            request: facts.ruleRequest,
+            deadline: deadline,
+            trace: trace
+        )
+        guard try await admission.admits(call, asking: data) else {
             throw ServiceError(.noMatchingRuleFound, "rule not matched for function \"\(known: action)\"")
         }
         trace.enter(.parse)
@@ -92,24 +100,32 @@ struct DataAPIRoutes {
                 try parse(bytes, action)
             }
         gate.count(operation.action, of: place)
-        let call = CallContext(
-            app: app,
-            principal: principal,
-            request: facts.ruleRequest,
-            deadline: deadline,
-            trace: trace
-        )
-        let result = try await data.perform(operation, call)
+        let key = try IdempotencyKey(of: operation, head, call, action: action, bytes)
+        guard let key else {
+            let response = response(to: try await data.perform(operation, call), form, trace)
+            guard response.result.isLong else { return try response.response() }
+            return try await LongComputation.run { () throws(ServiceError) in try response.response() }
+        }
+        let answer = try await once.operation(key, call) { (transaction) async throws(ServiceError) in
+            let result = try await data.perform(operation, call, within: transaction)
+            return try response(to: result, form, trace).answer()
+        }
+        return Response(answer, gate)
+    }
+
+    private func response(
+        to result: DataResult,
+        _ form: ResponseForm,
+        _ trace: RequestTrace
+    ) -> DataAPIResponse {
         trace.enter(.encode)
-        let response = DataAPIResponse(
+        return DataAPIResponse(
             result: result,
             form: form,
             insertStatus: settings.insertStatus,
             limits: data.limits,
             gate: gate
         )
-        guard result.isLong else { return try response.response() }
-        return try await LongComputation.run { () throws(ServiceError) in try response.response() }
     }
 
     /// Bodies up to this many bytes are parsed on the connection's own thread.
@@ -123,10 +139,25 @@ struct DataAPIRoutes {
             throw ServiceError(
                 .invalidParameter,
                 "invalid json in request body: \(error.sentence)",
+                serverCode: error.serverCode,
                 details: error.details
             )
         }
         return try OperationParser.parse(action: action, body: body, limits: settings.limits.parse)
+    }
+}
+
+extension IdempotencyKey {
+    /// That of a write; nil for reads, and for requests without.
+    init?(
+        of operation: DataOperation,
+        _ head: RequestHead,
+        _ context: CallContext,
+        action: String,
+        _ body: [UInt8]
+    ) throws(ServiceError) {
+        guard let name = head.headers[.idempotencyKey], operation.action.mayWrite else { return nil }
+        try self.init(name, context, action: action, body: body)
     }
 }
 

@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Takes requests of the Data API out of a connection of HTTP/1.1 once they have arrived whole; all others go on
-/// to the framework.
+/// Takes requests of the Data API and of endpoints out of a connection of HTTP/1.1 once they have arrived whole;
+/// all others go on to the framework.
 ///
 /// It stands behind the handlers that watch over time, shutting down and slow clients, so that these see every
 /// request and every answer, whoever gives it. Requests that come before an answer has ended wait here, and the
@@ -19,7 +19,7 @@ final class DirectHandler: ChannelDuplexHandler, RemovableChannelHandler {
         /// Between requests.
         case idle
         /// A request that may be ours arrives; nothing of it has gone on.
-        case collecting(HTTPRequest, DataAPIPath)
+        case collecting(HTTPRequest, DirectPath)
         /// A request of the framework's arrives.
         case passing
         /// A request of ours is being answered.

@@ -1,29 +1,29 @@
 import BSON
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import Rules
 
 /// The argument `request` of an endpoint's function.
 ///
 /// Source: data-api.md §9.4.
 struct EndpointRequest {
-    let request: Request
+    let head: RequestHead
     let body: [UInt8]
 
-    init(_ request: Request, body: [UInt8]) {
-        self.request = request
+    init(_ head: RequestHead, body: [UInt8]) {
+        self.head = head
         self.body = body
     }
 
     /// `{query, headers, body}`; of a parameter that comes twice the first counts, and `secret` is left out.
     var value: BSONValue {
         var query = BSONDocument()
-        for (name, value) in request.uri.queryParameters where name != "secret" {
+        for (name, value) in URI(head.target).queryParameters where name != "secret" {
             let name = String(name)
             if query[name] == nil { query.append(name, .string(String(value))) }
         }
         var headers = BSONDocument()
-        for field in request.headers {
+        for field in head.headers {
             let name = RuleRequest.canonicalCase(field.name.rawName)
             headers[name] = .array((headers[name]?.array ?? []) + [.string(field.value)])
         }

@@ -18,6 +18,8 @@ struct EndpointRoutes {
     let gate: RequestGate
 
     static let path: RouterPath = "/app/:appID/endpoint/**"
+    /// The route as metrics and logs name it.
+    static let pattern = "/app/{appID}/endpoint/**"
     static let webhookPath: RouterPath =
         "/api/client/v2.0/app/:appID/service/:service/incoming_webhook/:webhook"
 
@@ -25,13 +27,16 @@ struct EndpointRoutes {
         for method in [HTTPRequest.Method.get, .post, .put, .patch, .delete] {
             router.on(Self.path, method: method) { request, context -> Response in
                 let app = try apps.require(context)
-                return try await act(Self.route(of: request.uri.path), app, request, context)
+                let head = RequestHead(request, context)
+                return try await act(Self.route(of: head.path), app, head, request.body, context.trace)
             }
             router.on(Self.webhookPath, method: method) { request, context -> Response in
                 let app = try apps.require(context)
                 let service = try context.parameters.require("service")
                 let webhook = try context.parameters.require("webhook")
-                return try await act("/\(service)/\(webhook)", app, request, context, type: "WEBHOOK")
+                let route = "/\(service)/\(webhook)"
+                let head = RequestHead(request, context)
+                return try await act(route, app, head, request.body, context.trace, type: "WEBHOOK")
             }
         }
     }
@@ -60,50 +65,66 @@ struct EndpointRoutes {
         return String(validating: bytes, as: UTF8.self)
     }
 
+    /// Answers a request of `/app/{id}/endpoint/…` that did not come through the router.
+    func act(
+        _ appID: String,
+        _ head: RequestHead,
+        _ body: RequestBody,
+        _ trace: RequestTrace
+    ) async throws -> Response {
+        guard let app = apps.app(clientAppID: appID) else { throw ServiceError.unknownApp(appID) }
+        return try await act(Self.route(of: head.path), app, head, body, trace)
+    }
+
     /// Answers one request.
     private func act(
         _ route: String,
         _ app: AppSnapshot,
-        _ request: Request,
-        _ context: GatewayContext,
+        _ head: RequestHead,
+        _ body: RequestBody,
+        _ trace: RequestTrace,
         type: String = "ENDPOINT"
     ) async throws -> Response {
-        guard let endpoint = app.endpoint(route, method: request.method.rawValue) else {
-            context.trace.note { $0.clientAppID = app.clientAppID }
+        guard let endpoint = app.endpoint(route, method: head.http.method.rawValue) else {
+            trace.note { $0.clientAppID = app.clientAppID }
             return Response(status: .notFound)
         }
         let deadline = ContinuousClock.now + settings.requestTimeout
-        context.note("endpoint \(endpoint.route)", request, app: app, settings)
-        context.trace.note { $0.logType = type }
-        let head = RequestHead(request, context)
         let facts = RequestFacts(head, settings: settings)
+        trace.note { noted in
+            noted.operation = "endpoint \(endpoint.route)"
+            noted.address = facts.address
+            noted.clientAppID = app.clientAppID
+            noted.logType = type
+        }
         var room: RequestGate.Room?
         defer { withExtendedLifetime(room) {} }
         let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
-        let body = try await reader.read(request.headers, request.body, &room)
-        context.trace.enter(.authenticate)
+        let bytes = try await reader.read(head.headers, body, &room)
+        trace.enter(.authenticate)
         try RequestAdmission(app: app, validation: endpoint.validation)
-            .validate(head, body, endpoint.validation)
-        let principal = try await principal(endpoint, app, request, facts)
-        if case .user(let profile)? = principal { context.trace.note { $0.userID = profile.id } }
+            .validate(head, bytes, endpoint.validation)
+        let principal = try await principal(endpoint, app, head, facts)
+        if case .user(let profile)? = principal { trace.note { $0.userID = profile.id } }
         let place = try gate.admit(principal ?? .system)
         defer { gate.release(place) }
         let result = try await functions.run(
             endpoint.functionName,
-            arguments: [EndpointRequest(request, body: body).value],
+            arguments: [EndpointRequest(head, body: bytes).value],
             caller: FunctionCaller(
                 principal: principal,
                 door: .endpoint,
-                request: facts.functionRequest(action: endpoint.functionName, endpoint: endpoint.route)
+                request: facts.functionRequest(action: endpoint.functionName, endpoint: endpoint.route),
+                fetchesCustomUserData: endpoint.fetchesCustomUserData
             ),
             app: app,
             form: .endpoint,
             deadline: deadline,
-            trace: context.trace
+            trace: trace
         )
-        context.trace.enter(.encode)
+        trace.enter(.encode)
         let form = ResponseForm(
-            accept: request.headers[.accept],
+            accept: head.headers[.accept],
             configured: endpoint.returnType == .extendedJSON ? .ejson : .json
         )
         let response = EndpointResponse(result: result, endpoint: endpoint, form: form, gate: gate)
@@ -115,12 +136,12 @@ struct EndpointRoutes {
     private func principal(
         _ endpoint: EndpointDefinition,
         _ app: AppSnapshot,
-        _ request: Request,
+        _ head: RequestHead,
         _ facts: RequestFacts
     ) async throws(ServiceError) -> Principal? {
         guard app.function(endpoint.functionName)?.runsAsCaller == true else { return nil }
         return try await accounts.authenticate(
-            RequestCredentials(request.headers),
+            RequestCredentials(head.headers),
             app.accounts.forEndpoint(
                 createsUser: endpoint.createsUserOnAuth,
                 fetchesCustomUserData: endpoint.fetchesCustomUserData

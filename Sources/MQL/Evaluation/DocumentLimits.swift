@@ -7,8 +7,10 @@ public import Errors
 public enum DocumentLimits {
     /// The size of the binary form, in bytes.
     public static let maximumBytes = 16 * 1024 * 1024
-    /// Levels of documents and arrays.
-    public static let maximumDepth = 100
+    /// The same for a document that a pipeline answers, which may have what MongoDB itself adds.
+    public static let maximumAnswerBytes = maximumBytes + 16 * 1024
+    /// Levels of documents and arrays: what MongoDB stores, beyond the 100 of its manual.
+    public static let maximumDepth = 180
 
     /// Checks size, depth and the type of `_id`.
     ///
@@ -40,12 +42,12 @@ public enum DocumentLimits {
 
     /// The bytes of a document in binary form.
     ///
-    /// Counting stops soon after the maximum.
+    /// Counting stops soon after the larger maximum.
     public static func size(of document: BSONDocument) -> Int {
         var bytes = 5
         for field in document {
             bytes &+= 2 &+ field.key.utf8.count &+ size(of: field.value)
-            if bytes > maximumBytes { break }
+            if bytes > maximumAnswerBytes { break }
         }
         return bytes
     }
@@ -78,7 +80,7 @@ public enum DocumentLimits {
                 next *= 10
             }
             bytes &+= 2 &+ digits &+ size(of: element)
-            if bytes > maximumBytes { break }
+            if bytes > maximumAnswerBytes { break }
         }
         return bytes
     }

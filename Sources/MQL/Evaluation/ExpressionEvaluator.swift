@@ -117,6 +117,8 @@ enum ExpressionLookup {
         case "ROOT": return .document(root)
         case "CURRENT": return context.current ?? .document(root)
         case "NOW": return .date(context.now)
+        case ExpressionScope.clusterTime:
+            return .timestamp(BSONTimestamp(seconds: UInt32(clamping: context.now / 1000), increment: 1))
         case "REMOVE": return nil
         case "DESCEND", "PRUNE", "KEEP": return .string(name.lowercased())
         default: throw .mongo(17276, "Use of undefined variable: \(name)")

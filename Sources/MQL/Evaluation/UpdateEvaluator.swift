@@ -138,15 +138,19 @@ struct UpdateEvaluator {
         var index = FieldIndex(of: document, lookups: node.children.count)
         for (component, child) in node.children {
             let name = component.text
+            let isForbidden = path.isEmpty && !isInsert && name.startsWithDollar
             path.append(name)
             if let place = index.place(of: name, in: document) {
                 var value: BSONValue? = document.fields[place].value
                 document.fields[place].value = .null
+                let before = isForbidden ? value : nil
                 try apply(child, to: &value)
+                if isForbidden, value != nil, value != before { throw Self.dollarPrefixed(name) }
                 if let value { document.fields[place].value = value } else { removed.insert(place) }
             } else {
                 var value: BSONValue?
                 try apply(child, to: &value)
+                if isForbidden, value != nil { throw Self.dollarPrefixed(name) }
                 if let value {
                     index.note(name, at: document.count)
                     document.append(name, value)
@@ -246,6 +250,13 @@ struct UpdateEvaluator {
     private func satisfies(_ element: BSONValue, _ identifier: String) throws(ServiceError) -> Bool {
         guard let filter = arrayFilters[identifier] else { return false }
         return try filter.matches(BSONDocument([.init(key: identifier, value: element)]), context)
+    }
+
+    private static func dollarPrefixed(_ name: String) -> ServiceError {
+        .mongo(
+            .dollarPrefixedFieldName,
+            "The dollar ($) prefixed field '\(name)' in '\(name)' is not valid for storage."
+        )
     }
 
     private static var noMatch: ServiceError {

@@ -11,7 +11,7 @@ enum ValueSize {
     /// So many bytes one text must not take, written or generated.
     static let maximumText = 16 << 20
     /// The deepest that a generated value may be nested.
-    static let maximumDepth = 180
+    static let maximumDepth = 200
 
     /// The size of a value; stops counting once it is past `limit`.
     static func of(_ value: BSONValue, limit: Int = maximum) -> Int {

@@ -70,8 +70,9 @@ enum ValueTests {
         guard let value else { return false }
         let isSet: (Int) -> Bool
         if case .binary(let binary) = value {
+            let bytes = binary.storedBytes
             isSet = { position in
-                position / 8 < binary.bytes.count && binary.bytes[position / 8] >> (position % 8) & 1 == 1
+                position / 8 < bytes.count && bytes[position / 8] >> (position % 8) & 1 == 1
             }
         } else {
             guard value.isNumber, let number = value.exactInt64 else { return false }

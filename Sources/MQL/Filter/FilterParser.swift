@@ -134,6 +134,7 @@ struct FilterParsing {
             if isInsideElement {
                 throw .mongo(.badValue, "$expr can only be applied to the top-level document")
             }
+            if !isQuery { throw .mongo(224, "$expr is not allowed in this context") }
             try budget.addConditions()
             return .expression(try ExpressionParser.parseChecked(value, budget))
         case "$jsonSchema":

@@ -10,7 +10,7 @@ public enum ExpressionParser {
     /// Reads one expression.
     ///
     /// - Parameters:
-    ///   - value: The expression as a caller writes it, at most 100 levels deep.
+    ///   - value: The expression as a caller writes it, at most 200 levels deep.
     ///   - variables: Names that the caller binds when it evaluates, beside the system's.
     /// - Returns: The tree, ready to be evaluated on any number of documents.
     /// - Throws: ``ServiceError`` with MongoDB's code for the fault.
@@ -109,6 +109,17 @@ public enum ExpressionParser {
         return .document(fields)
     }
 
+    /// The operators that have a form of their own, besides those of ``ExpressionOperator``.
+    private static let formed: Set<String> = [
+        "$literal", "$const", "$expr", "$let", "$map", "$filter", "$reduce", "$switch", "$meta",
+    ]
+
+    /// Whether there is an operator of that name, served or not.
+    static func knows(_ name: String) -> Bool {
+        formed.contains(name) || ExpressionOperator(rawValue: name) != nil
+            || ExpressionOperator.unserved.contains(name)
+    }
+
     /// Reads an operator with its operand.
     static func parseOperator(_ name: String, _ operand: BSONValue, _ scope: ExpressionScope)
         throws(ServiceError) -> AggregationExpression
@@ -185,10 +196,13 @@ public enum ExpressionParser {
 /// What the names in an expression may refer to, and how deep it may still go.
 struct ExpressionScope {
     /// The most levels of an expression.
-    static let maximumDepth = 100
+    static let maximumDepth = 200
 
     /// The system's variables; `$redact` adds its own three.
     private static let system: Set<String> = ["ROOT", "CURRENT", "NOW", "REMOVE"]
+
+    /// The variable that only the pipeline of an update knows, as on a server that is no replica set.
+    static let clusterTime = "CLUSTER_TIME"
 
     private var names: Set<String>
     private var depth = 0
@@ -221,7 +235,7 @@ struct ExpressionScope {
     func checkUse(of name: String) throws(ServiceError) {
         if Self.system.contains(name) || names.contains(name) { return }
         if name.isEmpty { throw .mongo(.failedToParse, "empty variable names are not allowed") }
-        if name == "CLUSTER_TIME" {
+        if name == Self.clusterTime {
             throw .mongo(10_071_200, "Builtin variable '$$CLUSTER_TIME' is not available")
         }
         if ["USER_ROLES", "SEARCH_META", "JS_SCOPE", "IS_MR"].contains(name) {

@@ -67,7 +67,8 @@ enum MergeParser {
             for part in parts where part.key != "db" && part.key != "coll" {
                 throw .mongo(40415, "BSON field '$merge.into.\(part.key)' is an unknown field.")
             }
-            let database = try name(parts, "db", "$merge.into")
+            // An empty name is that of the database which is read.
+            let database = try name(parts, "db", "$merge.into").flatMap { $0.isEmpty ? nil : $0 }
             guard let collection = try name(parts, "coll", "$merge.into"), !collection.isEmpty else {
                 throw .mongo(5_786_801, "$merge 'into' must name a collection in 'coll'")
             }
@@ -95,7 +96,7 @@ enum MergeParser {
             let database = try name(parts, "db", "$out")
             let collection = try name(parts, "coll", "$out")
             if let series = parts["timeseries"], !series.isNull {
-                throw .mongo(238, "$out with 'timeseries' is not supported by tidegate")
+                throw TimeSeriesOptions.refusal(of: series)
             }
             guard let database else {
                 throw .mongo(40414, "BSON field '$out.db' is missing but a required field")

@@ -19,6 +19,12 @@ enum PipelinePlace {
         if inFacet, Self.notInFacet.contains(stage) {
             throw .mongo(40600, "\(stage) is not allowed to be used within a $facet stage")
         }
+        if case .inside = self, stage == "$changeStream" {
+            throw .mongo(40573, "\(stage) is only allowed as the first stage of a pipeline that is watched")
+        }
+        if !isFirst, Self.firstStages.contains(stage) {
+            throw .mongo(40602, "\(stage) is only valid as the first stage in a pipeline.")
+        }
         if case .inside(let outer, _) = self, Self.databaseStages.contains(stage) {
             throw .mongo(73, "\(stage) is not allowed on a collection, and so not within \(outer)")
         }
@@ -26,6 +32,12 @@ enum PipelinePlace {
 
     /// Stages that begin a pipeline which reads no collection.
     private static let databaseStages: Set<String> = ["$currentOp", "$listSessions", "$listLocalSessions"]
+
+    /// Stages that tell about the server, and so begin a pipeline.
+    private static let firstStages: Set<String> = [
+        "$collStats", "$currentOp", "$geoNear", "$indexStats", "$listCatalog", "$listLocalSessions",
+        "$listSessions", "$planCacheStats", "$querySettings", "$queryStats",
+    ]
 
     private static let notInFacet: Set<String> = [
         "$facet", "$out", "$merge", "$geoNear", "$search", "$searchMeta", "$vectorSearch", "$collStats",

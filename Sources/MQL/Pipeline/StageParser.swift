@@ -96,7 +96,9 @@ enum StageParser {
         _ budget: ParseBudget
     ) throws(ServiceError) -> [FieldPath] {
         switch operand {
-        case .string(let path): return [try parseUnsetPath(path)]
+        case .string(let path):
+            try checkNoNull(path)
+            return [try parseUnsetPath(path)]
         case .array(let elements):
             if elements.isEmpty {
                 throw .mongo(
@@ -105,7 +107,8 @@ enum StageParser {
                 )
             }
             try budget.checkFields(elements.count)
-            var paths: [FieldPath] = []
+            // MongoDB looks at all types first, then for NULs, then at paths.
+            var texts: [String] = []
             for element in elements {
                 guard case .string(let path) = element else {
                     throw .mongo(
@@ -113,8 +116,11 @@ enum StageParser {
                         "$unset specification must be a string or an array containing only string values"
                     )
                 }
-                paths.append(try parseUnsetPath(path))
+                texts.append(path)
             }
+            for text in texts { try checkNoNull(text) }
+            var paths: [FieldPath] = []
+            for text in texts { paths.append(try parseUnsetPath(text)) }
             if let collision = PathCollision(in: paths) {
                 throw .mongo(
                     collision.childIsLater ? 31249 : 31250,
@@ -126,11 +132,14 @@ enum StageParser {
         }
     }
 
-    private static func parseUnsetPath(_ path: String) throws(ServiceError) -> FieldPath {
+    private static func checkNoNull(_ path: String) throws(ServiceError) {
         if path.utf8.contains(0) {
             throw .mongo(9_527_900, "The path of $unset must not contain an embedded null byte")
         }
-        return FieldPath(components: try ExpressionPath.components(path))
+    }
+
+    private static func parseUnsetPath(_ path: String) throws(ServiceError) -> FieldPath {
+        FieldPath(components: try ExpressionPath.components(path))
     }
 
     private static func parseLimit(_ operand: BSONValue) throws(ServiceError) -> Int {

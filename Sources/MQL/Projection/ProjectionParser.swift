@@ -158,7 +158,7 @@ struct ProjectionBuilder {
         if !inPipeline, document.count == 1, let name = document.firstKey {
             if name == "$elemMatch" { return try readElementMatch(document.fields[0].value, at: path) }
             if name == "$slice", let slice = try ProjectionSlice(document.fields[0].value) {
-                try register(path)
+                do throws(ServiceError) { try register(path) } catch { throw slice.refusal(because: error) }
                 items.append(.slice(path, skip: slice.skip, limit: slice.limit))
                 return
             }
@@ -180,19 +180,18 @@ struct ProjectionBuilder {
         do {
             expression = try ExpressionParser.parseChecked(value, budget)
         } catch {
-            // A projection names an unknown operator with a code of its own; `$elemMatch`, which a find has, with
-            // that of pipelines.
-            guard error.serverCode == .invalidPipelineOperator, !Self.isElementMatch(value) else {
-                throw error
-            }
+            // A projection names an unknown operator with a code of its own; `$elemMatch`, which a find has, and
+            // what is inside of another operator with that of pipelines.
+            guard error.serverCode == .invalidPipelineOperator, Self.isUnknown(value) else { throw error }
             throw .mongo(31325, error.sentence)
         }
         mode = .inclusion
         items.append(.computed(path, expression))
     }
 
-    private static func isElementMatch(_ value: BSONValue) -> Bool {
-        if case .document(let document) = value { document.firstKey == "$elemMatch" } else { false }
+    private static func isUnknown(_ value: BSONValue) -> Bool {
+        guard case .document(let document) = value, let name = document.firstKey else { return false }
+        return name != "$elemMatch" && !ExpressionParser.knows(name)
     }
 
     private mutating func readElementMatch(_ value: BSONValue, at path: FieldPath) throws(ServiceError) {

@@ -31,6 +31,14 @@ struct ProjectionSlice {
         }
     }
 
+    /// What stands in the way of the find's form, where the expression's form does not fit either.
+    func refusal(because reason: ServiceError) -> ServiceError {
+        .mongo(
+            skip == nil ? 28667 : 28724,
+            "Invalid $slice syntax. The given syntax did not match the find() syntax because :: \(reason.message) :: The given syntax did not match the expression $slice syntax."
+        )
+    }
+
     /// A number without its fraction, held within 32 bits.
     private static func count(_ value: BSONValue) -> Int {
         let number = value.doubleValue ?? 0

@@ -81,6 +81,9 @@ public enum UpdateParser {
         _ stages: [BSONValue],
         _ budget: ParseBudget
     ) throws(ServiceError) -> Pipeline {
+        let outer = budget.variables
+        defer { budget.variables = outer }
+        budget.variables.insert(ExpressionScope.clusterTime)
         let pipeline = try PipelineParser.parse(stages, budget)
         try checkStages(pipeline)
         return pipeline

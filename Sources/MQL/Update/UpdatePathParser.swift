@@ -4,12 +4,14 @@ import Errors
 /// Reads the paths of updates.
 enum UpdatePathParser {
     /// How many components a path may have: documents are not nested deeper.
-    static let maximumComponents = 100
+    static let maximumComponents = DocumentLimits.maximumDepth
 
     /// Splits a path and recognises `$`, `$[]` and `$[id]`.
     ///
-    /// - Throws: ``ServiceError`` with server code 56 (an empty name), 52 (a top-level name with `$`) or 2
-    ///   (positional components out of place).
+    /// A top-level name with `$` is one that only an upsert may bring into being; see ``UpdateEvaluator``.
+    ///
+    /// - Throws: ``ServiceError`` with server code 56 (an empty name), 15 (too long) or 2 (positional components out
+    ///   of place).
     static func path(_ text: String) throws(ServiceError) -> UpdatePath {
         if text.isEmpty { throw .mongo(.emptyFieldName, "An empty update path is not valid.") }
         let names = text.pathComponents
@@ -53,16 +55,10 @@ enum UpdatePathParser {
         _ text: String
     ) throws(ServiceError) {
         guard let first = components.first else { return }
-        guard case .name(let name) = first else {
+        guard case .name = first else {
             throw .mongo(
                 .badValue,
                 "Cannot have positional (i.e. '$') element in the first position in path '\(text)'"
-            )
-        }
-        if name.startsWithDollar {
-            throw .mongo(
-                .dollarPrefixedFieldName,
-                "The dollar ($) prefixed field '\(name)' in '\(text)' is not valid for storage."
             )
         }
         if components.count(where: { $0 == .matched }) > 1 {

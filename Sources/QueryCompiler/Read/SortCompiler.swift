@@ -55,14 +55,20 @@ enum SortCompiler {
         return .joined(keys, separator: ", ")
     }
 
-    /// The order by typed columns that indexes sort, with a condition that raises ``SortFailure`` where a column does
-    /// not hold all values; nil where one of the fields has no such index.
+    /// The order by typed columns, or by keys of all types, that indexes sort, with a condition that raises
+    /// ``SortFailure`` where such an index does not hold all values; nil where one of the fields has none.
     private static func indexed(_ sort: Sort, _ layout: CollectionLayout) -> Ordering? {
         var keys: [SQLFragment] = []
         var others: [SQLFragment] = []
         for key in sort.keys {
             if key.path.components == ["_id"] {
                 keys.append(key.ascending ? "_id ASC" : "_id DESC")
+                continue
+            }
+            if layout.ordersMixed(key.path) {
+                let text = DatabaseFunctions.orderKey(key.path.components)
+                keys.append(key.ascending ? "\(text) COLLATE \"C\" ASC" : "\(text) COLLATE \"C\" DESC")
+                others.append("EXISTS (SELECT FROM \(layout.table) WHERE \(text) IS NULL)")
                 continue
             }
             guard let field = layout.promotedFields(at: key.path).first(where: \.sorts) else { return nil }

@@ -92,7 +92,7 @@ enum CryptoNatives {
                     return call.make(zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0)
                 }
             ),
-        ]
+        ] + CipherNatives.table
     }
 
     private static func digest(_ name: String, _ bytes: [UInt8]) throws(NativeFault) -> [UInt8] {
@@ -122,7 +122,7 @@ enum CryptoNatives {
         }
     }
 
-    private static func aesKey(_ bytes: [UInt8]) throws(NativeFault) -> SymmetricKey {
+    static func aesKey(_ bytes: [UInt8]) throws(NativeFault) -> SymmetricKey {
         guard [16, 24, 32].contains(bytes.count) else {
             throw NativeFault("the key must have 16, 24 or 32 bytes")
         }

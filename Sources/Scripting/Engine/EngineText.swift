@@ -18,7 +18,7 @@ enum EngineText {
     /// A string value, or nil when the value is none.
     static func read(_ context: JSContextRef?, _ value: JSValueRef?) -> String? {
         guard let value, JSValueIsString(context, value) else { return nil }
-        return withUnits(context, value) { String(decoding: $0, as: UTF16.self) }
+        return withUnits(context, value) { text($0) }
     }
 
     /// Runs a body with the UTF-16 units of a string value; nil when the value is none.
@@ -33,6 +33,15 @@ enum EngineText {
         defer { JSStringRelease(string) }
         let length = JSStringGetLength(string)
         return try body(UnsafeBufferPointer(start: JSStringGetCharactersPtr(string), count: length))
+    }
+
+    /// The text of UTF-16 units; most are of ASCII alone, which needs no decoding.
+    static func text(_ units: UnsafeBufferPointer<UInt16>) -> String {
+        guard units.allSatisfy({ $0 < 0x80 }) else { return String(decoding: units, as: UTF16.self) }
+        return String(unsafeUninitializedCapacity: units.count) { bytes in
+            for index in units.indices { bytes[index] = UInt8(truncatingIfNeeded: units[index]) }
+            return units.count
+        }
     }
 
     static func value(_ context: JSContextRef?, _ text: String) -> JSValueRef? {

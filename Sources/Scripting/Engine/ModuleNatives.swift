@@ -2,10 +2,10 @@ internal import CJavaScript
 
 /// The packages that an app brought, for `require.js`.
 struct ModuleNatives {
-    private unowned let run: ScriptRun
+    private unowned let realm: ScriptRealm
 
-    init(_ run: ScriptRun) {
-        self.run = run
+    init(_ realm: ScriptRealm) {
+        self.realm = realm
     }
 
     private static let opening =
@@ -15,25 +15,25 @@ struct ModuleNatives {
         [
             (
                 "hasModule",
-                { [unowned run] (call) throws(NativeFault) in
-                    call.make(run.bundle.modules[try call.text(0)] != nil)
+                { [unowned realm] (call) throws(NativeFault) in
+                    call.make(realm.bundle.modules[try call.text(0)] != nil)
                 }
             ),
             (
                 "moduleText",
-                { [unowned run] (call) throws(NativeFault) in
-                    run.bundle.modules[try call.text(0)].flatMap {
+                { [unowned realm] (call) throws(NativeFault) in
+                    realm.bundle.modules[try call.text(0)].flatMap {
                         call.make(String(decoding: $0, as: UTF8.self))
                     }
                 }
             ),
             (
                 "compileModule",
-                { [unowned run] (call) throws(NativeFault) in
+                { [unowned realm] (call) throws(NativeFault) in
                     let path = try call.text(0)
-                    guard let bytes = run.bundle.modules[path] else { return nil }
+                    guard let bytes = realm.bundle.modules[path] else { return nil }
                     let file = "node_modules/" + path
-                    return try RuntimeNatives.evaluate(run, "app:" + file, file, call) {
+                    return try RuntimeNatives.evaluate(realm, "app:" + file, file, call) {
                         var text = String(decoding: bytes, as: UTF8.self)
                         // A first line for shells; it must stay a line.
                         if text.hasPrefix("#!") { text = "//" + text }

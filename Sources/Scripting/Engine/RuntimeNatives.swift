@@ -3,20 +3,20 @@ internal import CJavaScript
 
 /// The functions that the runtime's JavaScript has of us; a script never gets hold of them.
 struct RuntimeNatives {
-    /// The run owns the context, which owns these.
-    private unowned let run: ScriptRun
+    /// Owns the context, which owns these.
+    private unowned let realm: ScriptRealm
 
-    init(_ run: ScriptRun) {
-        self.run = run
+    init(_ realm: ScriptRealm) {
+        self.realm = realm
     }
 
     /// What every run needs.
-    var table: [(String, NativeFunction.Body)] { running + loading + BytesNatives.table }
+    var table: [(String, NativeFunction.Body)] { running + keeping + loading + BytesNatives.table }
 
     /// What only some scripts need, by the name of the group.
     private func group(_ name: String) -> [(String, NativeFunction.Body)] {
         switch name {
-        case "modules": ModuleNatives(run).table
+        case "modules": ModuleNatives(realm).table
         case "crypto": CryptoNatives.table
         case "tokens": TokenNatives.table
         case "zlib": ZlibNatives.table
@@ -38,58 +38,85 @@ struct RuntimeNatives {
         [
             (
                 "call",
-                { [unowned run] (call) throws(NativeFault) in
+                { [unowned realm] (call) throws(NativeFault) in
                     let id = Int32(try call.number(0))
+                    guard let run = realm.run else { throw NativeFault("no run is on") }
                     try run.hostCall(id, try call.text(1), try Self.value(call, 2))
                     return nil
                 }
             ),
             (
                 "finished",
-                { [unowned run] (call) throws(NativeFault) in
-                    run.finish(try Self.value(call, 0))
+                { [unowned realm] (call) throws(NativeFault) in
+                    realm.run?.finish(try Self.value(call, 0))
                     return nil
                 }
             ),
             (
                 "failed",
-                { [unowned run] (call) throws(NativeFault) in
-                    run.fail(try Self.value(call, 0))
+                { [unowned realm] (call) throws(NativeFault) in
+                    realm.run?.fail(try Self.value(call, 0))
                     return nil
                 }
             ),
             (
                 "log",
-                { [unowned run] (call) throws(NativeFault) in
-                    run.record?.log(try call.text(0))
+                { [unowned realm] (call) throws(NativeFault) in
+                    realm.run?.record.log(try call.text(0))
                     return nil
                 }
             ),
             (
                 "timer",
-                { [unowned run] (call) throws(NativeFault) in
+                { [unowned realm] (call) throws(NativeFault) in
                     let milliseconds = min(try call.number(1), 1e12)
-                    run.timers.set(Int32(try call.number(0)), due: .now + .milliseconds(milliseconds))
+                    realm.run?.timers.set(Int32(try call.number(0)), due: .now + .milliseconds(milliseconds))
                     return nil
                 }
             ),
             (
                 "clearTimer",
-                { [unowned run] (call) throws(NativeFault) in
-                    run.timers.clear(Int32(try call.number(0)))
+                { [unowned realm] (call) throws(NativeFault) in
+                    realm.run?.timers.clear(Int32(try call.number(0)))
                     return nil
                 }
             ),
             (
                 "isSystem",
-                { [unowned run] (call) throws(NativeFault) in
-                    call.make(run.request?.isSystem ?? false)
+                { [unowned realm] (call) throws(NativeFault) in
+                    call.make(realm.run?.request.isSystem ?? false)
                 }
             ),
             (
                 "fact",
-                { [unowned run] (call) throws(NativeFault) in
-                    Self.hand(run.fact(try call.text(0)), call)
+                { [unowned realm] (call) throws(NativeFault) in
+                    Self.hand(realm.fact(try call.text(0)), call)
+                }
+            ),
+        ]
+    }
+
+    private var keeping: [(String, NativeFunction.Body)] {
+        [
+            ("isKept", { [unowned realm] (call) throws(NativeFault) in call.make(realm.isKept) }),
+            (
+                "mentions",
+                { [unowned realm] (call) throws(NativeFault) in
+                    call.make(realm.bundle.mentions(try call.text(0)))
+                }
+            ),
+            (
+                "isProven",
+                { [unowned realm] (call) throws(NativeFault) in
+                    let globals = try call.text(1)
+                    return call.make(realm.bundle.isProven(try call.text(0), globals: globals))
+                }
+            ),
+            (
+                "learn",
+                { [unowned realm] (call) throws(NativeFault) in
+                    realm.bundle.learn(try call.text(0))
+                    return nil
                 }
             ),
         ]
@@ -99,31 +126,31 @@ struct RuntimeNatives {
         [
             (
                 "load",
-                { [unowned run] (call) throws(NativeFault) in
+                { [unowned realm] (call) throws(NativeFault) in
                     let name = try call.text(0)
                     guard let text = RuntimeFiles.text(name) else { return nil }
-                    return try Self.evaluate(run, "runtime:" + name, "tidegate:" + name, call) { text }
+                    return try Self.evaluate(realm, "runtime:" + name, "tidegate:" + name, call) { text }
                 }
             ),
             (
                 "compile",
-                { [unowned run] (call) throws(NativeFault) in
+                { [unowned realm] (call) throws(NativeFault) in
                     let name = try call.text(0)
-                    let source = name.isEmpty ? run.request?.source : run.bundle.functions[name]
+                    let source = name.isEmpty ? realm.run?.request.source : realm.bundle.functions[name]
                     guard let source else { return nil }
                     let file = ScriptStack.folder + (name.isEmpty ? "source" : name) + ".js"
                     // A source without a name is another each time.
-                    if name.isEmpty { run.engine.forget("app:functions/source.js") }
+                    if name.isEmpty { realm.engine.forget("app:functions/source.js") }
                     do throws(NativeFault) {
-                        return try Self.evaluate(run, "app:" + file, file, call) {
+                        return try Self.evaluate(realm, "app:" + file, file, call) {
                             ScriptStack.opening + source + ScriptStack.closing
                         }
                     } catch {
                         // The engine's words about the whole are of what stands around the source as well.
                         if let exception = error.exception,
-                            let place = SyntaxCheck(engine: run.engine).fault(of: source, file: file)
+                            let place = SyntaxCheck(engine: realm.engine).fault(of: source, file: file)
                         {
-                            run.syntaxFault = (exception, place)
+                            realm.run?.syntaxFault = (exception, place)
                         }
                         throw error
                     }
@@ -137,8 +164,8 @@ struct RuntimeNatives {
             ),
             (
                 "isSyntaxFault",
-                { [unowned run] (call) throws(NativeFault) in
-                    let fault = run.syntaxFault?.error
+                { [unowned realm] (call) throws(NativeFault) in
+                    let fault = realm.run?.syntaxFault?.error
                     return call.make(
                         fault.map { JSValueIsStrictEqual(call.context, $0, call.value(0)) } ?? false
                     )
@@ -188,14 +215,20 @@ struct RuntimeNatives {
 
     /// Evaluates a file; an exception of the engine goes on to whoever called.
     static func evaluate(
-        _ run: ScriptRun,
+        _ realm: ScriptRealm,
         _ key: String,
         _ file: String,
         _ call: NativeArguments,
         _ text: () -> String
     ) throws(NativeFault) -> JSValueRef? {
         var exception: JSValueRef?
-        let value = run.engine.evaluate(key, in: call.context, file: file, exception: &exception, text: text)
+        let value = realm.engine.evaluate(
+            key,
+            in: call.context,
+            file: file,
+            exception: &exception,
+            text: text
+        )
         guard let exception else { return value }
         throw NativeFault(exception)
     }

@@ -1,12 +1,13 @@
 internal import BSON
 internal import CJavaScript
 
-/// A fresh set of globals, with the runtime in it.
+/// A set of globals, with the runtime in it.
 final class ScriptContext {
     let reference: JSGlobalContextRef?
     private let start: JSObjectRef?
     private let reply: JSObjectRef?
     private let fire: JSObjectRef?
+    private let close: JSObjectRef?
 
     /// The runtime itself did not load: our fault.
     struct Broken: Error {
@@ -29,12 +30,12 @@ final class ScriptContext {
             RuntimeFiles.text("core") ?? ""
         }
         if exception == nil, let made = Self.call(context, core, [native], &exception) {
-            for name in ["start", "reply", "fire"] {
+            for name in ["start", "reply", "fire", "close"] {
                 let value = EngineText.with(name) { JSObjectGetProperty(context, made, $0, &exception) }
                 parts.append(value)
             }
         }
-        guard exception == nil, parts.count == 3 else {
+        guard exception == nil, parts.count == 4 else {
             throw Broken(message: Self.describe(context, exception))
         }
         // Held by nothing else: the script cannot reach them.
@@ -42,10 +43,11 @@ final class ScriptContext {
         start = parts[0]
         reply = parts[1]
         fire = parts[2]
+        close = parts[3]
     }
 
     deinit {
-        for part in [start, reply, fire] where part != nil { JSValueUnprotect(reference, part) }
+        for part in [start, reply, fire, close] where part != nil { JSValueUnprotect(reference, part) }
         JSGlobalContextRelease(reference)
     }
 
@@ -67,6 +69,14 @@ final class ScriptContext {
     /// Runs the callback of a timer; what it throws ends the run.
     func fire(timer: Int32) -> Bool {
         call(fire, [JSValueMakeNumber(reference, Double(timer))])
+    }
+
+    /// Ends a call; whether all is as it was before, so that another call may follow.
+    func endCall() -> Bool {
+        var exception: JSValueRef?
+        let answer = Self.call(reference, close, [], &exception)
+        guard exception == nil, let answer else { return false }
+        return JSValueIsStrictEqual(reference, answer, JSValueMakeBoolean(reference, true))
     }
 
     /// A value as the runtime's `revive` takes it.

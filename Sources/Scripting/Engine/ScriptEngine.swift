@@ -9,6 +9,8 @@ final class ScriptEngine {
     private var sources: [String: JSStringRef] = [:]
     /// Reads the time limit's end; the engine calls back without a place for a Swift object's lifetime.
     private var deadline: ContinuousClock.Instant?
+    /// The limit that the engine has.
+    private var armed: Duration?
 
     init() {
         group = JSContextGroupCreate()
@@ -46,17 +48,23 @@ final class ScriptEngine {
         arm()
     }
 
+    /// How long the engine runs at the most before it looks at the deadline; setting a limit costs it a timer.
+    private static let period = Duration.milliseconds(500)
+
     private func arm() {
         guard let deadline else { return }
-        let left = max(.milliseconds(1), deadline - .now) / .seconds(1)
+        let left = min(Self.period, max(.milliseconds(1), deadline - .now))
+        if left == Self.period, armed == Self.period { return }
+        armed = left
         JSContextGroupSetExecutionTimeLimit(
             group,
-            left,
+            left / .seconds(1),
             { _, data in
                 guard let data else { return true }
                 let engine = Unmanaged<ScriptEngine>.fromOpaque(data).takeUnretainedValue()
                 guard let deadline = engine.deadline, deadline > .now else { return true }
-                // The engine counts anew each time that it is entered.
+                // The engine counts anew each time that it is entered, and once a limit was told.
+                engine.armed = nil
                 engine.arm()
                 return false
             },

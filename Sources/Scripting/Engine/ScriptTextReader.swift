@@ -105,10 +105,7 @@ struct ScriptTextReader {
     private mutating func take(_ count: Int) throws(Fault) -> String {
         guard count <= units.count - position else { throw fault }
         defer { position += count }
-        return String(
-            decoding: UnsafeBufferPointer(rebasing: units[position..<position + count]),
-            as: UTF16.self
-        )
+        return EngineText.text(UnsafeBufferPointer(rebasing: units[position..<position + count]))
     }
 
     private mutating func upToSemicolon() throws(Fault) -> String {
@@ -116,7 +113,7 @@ struct ScriptTextReader {
         while position < units.count, units[position] != UInt16(UInt8(ascii: ";")) { position += 1 }
         guard position < units.count else { throw fault }
         defer { position += 1 }
-        return String(decoding: UnsafeBufferPointer(rebasing: units[start..<position]), as: UTF16.self)
+        return EngineText.text(UnsafeBufferPointer(rebasing: units[start..<position]))
     }
 
     private mutating func number<Number>(_ read: (String) -> Number?) throws(Fault) -> Number {

@@ -11,11 +11,13 @@ public final class ScriptPool: Scripts {
     public let limits: ScriptLimits
     private let command: [String]
     private let observer: Observer
-    private let reactor = WorkerReactor()
+    private let reactor: WorkerReactor
     /// Starts and reaps workers; they end with this thread.
     private let spawner = DedicatedThread(name: "script-spawn")
     private let state: Mutex<State>
     private let serial = Atomic<Int64>(0)
+    /// What the reactor's thread does now and then; it must not keep the pool alive.
+    private let overdue = Withdrawal()
 
     private struct State {
         var places: WorkerPoolState<Waiter>
@@ -25,8 +27,13 @@ public final class ScriptPool: Scripts {
         var looksForIdle = false
     }
 
+    private final class Withdrawal: Sendable {
+        let state = Mutex<(@Sendable (ContinuousClock.Instant) -> Void)?>(nil)
+    }
+
     private struct Waiter: Sendable {
         let id: Int64
+        let deadline: ContinuousClock.Instant
         let resume: CheckedContinuation<ScriptWorker?, Never>
     }
 
@@ -43,6 +50,9 @@ public final class ScriptPool: Scripts {
         self.limits = limits
         self.observer = observer
         state = Mutex(State(places: WorkerPoolState(limits: limits)))
+        let overdue = overdue
+        reactor = WorkerReactor { now in overdue.state.withLock { $0 }?(now) }
+        overdue.state.withLock { withdraw in withdraw = { [weak self] in self?.withdrawOverdue(at: $0) } }
     }
 
     deinit {
@@ -128,17 +138,19 @@ public final class ScriptPool: Scripts {
     private func lease(app: String, isNested: Bool, until deadline: ContinuousClock.Instant) async
         -> ScriptWorker?
     {
-        let id = nextID()
-        let patience = Task { [weak self] in
-            // Unstructured so that it can outlast nothing: it is cancelled below, and only withdraws.
-            try await Task.sleep(until: deadline)
-            self?.withdraw(id)
+        // Usually one is idle, and nobody waits.
+        if !Task.isCancelled, deadline > .now,
+            let worker = state.withLock({ state in
+                state.places.leaseIdle(app: app, isNested: isNested).flatMap { state.workers[$0] }
+            })
+        {
+            return worker
         }
-        defer { patience.cancel() }
+        let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { resume in
                 guard !Task.isCancelled else { return resume.resume(returning: nil) }
-                let waiter = Waiter(id: id, resume: resume)
+                let waiter = Waiter(id: id, deadline: deadline, resume: resume)
                 let (lease, worker) = state.withLock {
                     state -> (WorkerPoolState<Waiter>.Lease, ScriptWorker?) in
                     let lease = state.places.lease(waiter, app: app, isNested: isNested)
@@ -161,16 +173,15 @@ public final class ScriptPool: Scripts {
     }
 
     private func withdraw(_ id: Int64) {
+        let found = state.withLock { $0.places.withdraw { $0.id == id } }
+        for waiter in found { waiter.resume.resume(returning: nil) }
+    }
+
+    private func withdrawOverdue(at now: ContinuousClock.Instant) {
         let found = state.withLock { state in
-            var found: Waiter?
-            _ = state.places.withdraw { waiter in
-                guard waiter.id == id else { return false }
-                found = waiter
-                return true
-            }
-            return found
+            state.places.waitingCount == 0 ? [] : state.places.withdraw { $0.deadline <= now }
         }
-        found?.resume.resume(returning: nil)
+        for waiter in found { waiter.resume.resume(returning: nil) }
     }
 
     private func release(_ worker: ScriptWorker, mayGoOn: Bool) {

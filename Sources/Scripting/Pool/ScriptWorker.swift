@@ -17,12 +17,14 @@ final class ScriptWorker: Sendable {
     private struct State {
         var buffer = FrameBuffer()
         var outbox: ArraySlice<UInt8> = []
-        var listener: AsyncStream<[UInt8]>.Continuation?
+        var listener: WorkerFrames?
         /// Bytes passed on and not yet worked off; reading pauses while there are too many.
         var unread = 0
         var isPaused = false
         var isClosed = false
         var bundle: (app: String, version: Int64)?
+        /// When the run must be over.
+        var limit: ContinuousClock.Instant?
     }
 
     private let noSignal = Int32(truncatingIfNeeded: MSG_NOSIGNAL)
@@ -44,20 +46,24 @@ final class ScriptWorker: Sendable {
     /// The kernel's number of the process.
     var processID: Int32 { process.id }
 
-    /// The frames of one run; ends when the worker does.
-    func listen() -> AsyncStream<[UInt8]> {
-        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    /// The frames of one run; ends when the worker does, which is ended when it takes longer than until then.
+    func listen(until limit: ContinuousClock.Instant?) -> WorkerFrames {
+        let frames = WorkerFrames()
         let isClosed = state.withLock { state in
-            state.listener = continuation
+            state.listener = frames
+            state.limit = limit
             return state.isClosed
         }
-        if isClosed { continuation.finish() }
-        return stream
+        if isClosed { frames.end() }
+        return frames
     }
 
     /// Nobody listens any more.
     func hush() {
-        state.withLock { $0.listener = nil }
+        state.withLock { state in
+            state.listener = nil
+            state.limit = nil
+        }
     }
 
     /// A frame was worked off.
@@ -110,6 +116,10 @@ final class ScriptWorker: Sendable {
 
     // MARK: On the reactor's thread
 
+    func endOverdue(at now: ContinuousClock.Instant) {
+        if state.withLock({ $0.limit.map { now > $0 } ?? false }) { kill() }
+    }
+
     func canWrite() {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -151,7 +161,7 @@ final class ScriptWorker: Sendable {
                 while let frame = try state.buffer.next() {
                     guard let listener = state.listener else { continue }
                     state.unread += frame.count
-                    listener.yield(frame)
+                    listener.put(frame)
                 }
             } catch {
                 return false
@@ -174,6 +184,6 @@ final class ScriptWorker: Sendable {
         process.kill()
         Glibc.close(socket)
         whenEnded(self)
-        listener?.finish()
+        listener?.end()
     }
 }

@@ -37,14 +37,45 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         var idleSince: ContinuousClock.Instant?
     }
 
-    private struct Entry {
-        let waiter: Waiter
-        let app: String
+    /// Who waits for workers of one app, in the order in which they came.
+    private struct Queue {
+        private var entries: [(serial: Int, waiter: Waiter)] = []
+        /// What lies before it is served.
+        private var head = 0
+
+        var count: Int { entries.count - head }
+        /// When the first came, among those of all apps.
+        var first: Int { entries[head].serial }
+
+        mutating func append(_ waiter: Waiter, serial: Int) { entries.append((serial, waiter)) }
+
+        mutating func takeFirst() -> Waiter {
+            defer {
+                head += 1
+                if head >= 64, head * 2 >= entries.count {
+                    entries.removeFirst(head)
+                    head = 0
+                }
+            }
+            return entries[head].waiter
+        }
+
+        mutating func take(where isMeant: (Waiter) -> Bool) -> [Waiter] {
+            let waiting = entries[head...]
+            let taken = waiting.filter { isMeant($0.waiter) }.map(\.waiter)
+            if taken.isEmpty { return [] }
+            entries = waiting.filter { !isMeant($0.waiter) }
+            head = 0
+            return taken
+        }
     }
 
     private let limits: ScriptLimits
     private var workers: [Int: Worker] = [:]
-    private var queue: [Entry] = []
+    /// Those that somebody is in.
+    private var queues: [String: Queue] = [:]
+    private(set) var waitingCount = 0
+    private var lastSerial = 0
     private var lastNumber = 0
     private(set) var isDraining = false
 
@@ -53,17 +84,13 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     }
 
     var workerCount: Int { workers.count }
-    var waitingCount: Int { queue.count }
     var busyCount: Int { workers.values.count { $0.idleSince == nil } }
     var isEmpty: Bool { workers.isEmpty }
 
     /// Somebody wants a worker of an app.
     mutating func lease(_ waiter: @autoclosure () -> Waiter, app: String, isNested: Bool) -> Lease {
         guard !isDraining else { return .refuse }
-        if isNested || queue.isEmpty, let id = idle(of: app) {
-            workers[id]?.idleSince = nil
-            return .run(on: id)
-        }
+        if let id = leaseIdle(app: app, isNested: isNested) { return .run(on: id) }
         if workers.count < limits.workers + (isNested ? limits.extraWorkers : 0) {
             return .start(add(app), ending: nil)
         }
@@ -71,11 +98,20 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
             workers[other] = nil
             return .start(add(app), ending: other)
         }
-        guard !isNested, queue.count < limits.waiting,
-            queue.count(where: { $0.app == app }) < limits.waitingPerApp
-        else { return .refuse }
-        queue.append(Entry(waiter: waiter(), app: app))
+        guard !isNested, waitingCount < limits.waiting, queues[app]?.count ?? 0 < limits.waitingPerApp else {
+            return .refuse
+        }
+        lastSerial += 1
+        waitingCount += 1
+        queues[app, default: Queue()].append(waiter(), serial: lastSerial)
         return .wait
+    }
+
+    /// An idle worker of an app, if nobody waits before whoever wants it; it is theirs.
+    mutating func leaseIdle(app: String, isNested: Bool) -> Int? {
+        guard !isDraining, isNested || waitingCount == 0, let id = idle(of: app) else { return nil }
+        workers[id]?.idleSince = nil
+        return id
     }
 
     /// A call is over, and its worker can serve another.
@@ -109,18 +145,21 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         return due
     }
 
-    /// Takes somebody out of the queue; false when they are not in it.
-    mutating func withdraw(where isThem: (Waiter) -> Bool) -> Bool {
-        guard let index = queue.firstIndex(where: { isThem($0.waiter) }) else { return false }
-        queue.remove(at: index)
-        return true
+    /// Takes some out of the queue.
+    mutating func withdraw(where isMeant: (Waiter) -> Bool) -> [Waiter] {
+        var taken: [Waiter] = []
+        for app in queues.keys {
+            taken += queues[app]?.take(where: isMeant) ?? []
+            if queues[app]?.count == 0 { queues[app] = nil }
+        }
+        waitingCount -= taken.count
+        return taken
     }
 
     /// Takes in nobody new; returns who waited.
     mutating func drain() -> [Waiter] {
         isDraining = true
-        defer { queue = [] }
-        return queue.map(\.waiter)
+        return withdraw { _ in true }
     }
 
     private mutating func add(_ app: String) -> Int {
@@ -141,16 +180,19 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     }
 
     /// The first waiter of the app that has the fewest workers at work, not counting the one that is free.
-    private mutating func takeWaiter(freed app: String?) -> Entry? {
-        guard queue.count > 1 else { return queue.popLast() }
+    private mutating func takeWaiter(freed app: String?) -> (waiter: Waiter, app: String)? {
+        guard waitingCount > 0 else { return nil }
         var busy: [String: Int] = [:]
-        for worker in workers.values where worker.idleSince == nil { busy[worker.app, default: 0] += 1 }
-        if let app { busy[app, default: 1] -= 1 }
-        var best = 0
-        for index in queue.indices
-        where busy[queue[index].app, default: 0] < busy[queue[best].app, default: 0] {
-            best = index
+        if queues.count > 1 {
+            for worker in workers.values where worker.idleSince == nil { busy[worker.app, default: 0] += 1 }
+            if let app { busy[app, default: 1] -= 1 }
         }
-        return queue.remove(at: best)
+        let best = queues.min { left, right in
+            (busy[left.key, default: 0], left.value.first) < (busy[right.key, default: 0], right.value.first)
+        }
+        guard let name = best?.key, let waiter = queues[name]?.takeFirst() else { return nil }
+        waitingCount -= 1
+        if queues[name]?.count == 0 { queues[name] = nil }
+        return (waiter, name)
     }
 }

@@ -35,7 +35,10 @@ final class WorkerProcess: Sendable {
         // may use.
         let (id, status) = ProgramStart.spawn(
             command,
-            environment: ["LC_ALL=C.UTF-8", "TZ=UTC", "JSC_forceRAMSize=\(memoryBytes)"]
+            // A worker that crashes is reported by its pool; printing its stack would keep a process for minutes.
+            environment: [
+                "LC_ALL=C.UTF-8", "TZ=UTC", "JSC_forceRAMSize=\(memoryBytes)", "SWIFT_BACKTRACE=enable=no",
+            ]
         ) {
             posix_spawn_file_actions_adddup2(&$0, ends[1], 3)
             posix_spawn_file_actions_addopen(&$0, 0, "/dev/null", O_RDONLY, 0)

@@ -9,13 +9,19 @@ final class WorkerReactor: Sendable {
     private let wakeup: Int32
     private let clients = Mutex<[UInt64: ScriptWorker]>([:])
     private let isStopped = Atomic(false)
+    private let tick: @Sendable (ContinuousClock.Instant) -> Void
     private static let wakeupToken = UInt64.max
 
-    init() {
+    /// While there are workers, so often at the least their deadlines are looked at.
+    private static let period = Duration.milliseconds(100)
+
+    /// - Parameter tick: Called now and then on the reactor's thread, as long as there are workers.
+    init(tick: @escaping @Sendable (ContinuousClock.Instant) -> Void) {
+        self.tick = tick
         poll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
         precondition(poll >= 0 && wakeup >= 0, "cannot make an epoll instance: errno \(errno)")
-        _ = cepoll_control(poll, EPOLL_CTL_ADD, wakeup, EPOLLIN.rawValue, Self.wakeupToken)
+        _ = cepoll_control(poll, EPOLL_CTL_ADD, wakeup, EPOLLIN.rawValue | EPOLLET.rawValue, Self.wakeupToken)
         // The thread keeps the reactor alive until `stop`.
         DedicatedThread.start(name: "script-pool") { self.loop() }
     }
@@ -29,6 +35,8 @@ final class WorkerReactor: Sendable {
     func add(_ worker: ScriptWorker) {
         clients.withLock { $0[UInt64(worker.id)] = worker }
         _ = cepoll_control(poll, EPOLL_CTL_ADD, worker.socket, EPOLLIN.rawValue, UInt64(worker.id))
+        // It may sleep without end.
+        wake()
     }
 
     /// Changes what is waited for.
@@ -46,6 +54,10 @@ final class WorkerReactor: Sendable {
     /// Ends the thread.
     func stop() {
         isStopped.store(true, ordering: .releasing)
+        wake()
+    }
+
+    private func wake() {
         var one: UInt64 = 1
         _ = write(wakeup, &one, 8)
     }
@@ -53,13 +65,20 @@ final class WorkerReactor: Sendable {
     private func loop() {
         var tokens = [UInt64](repeating: 0, count: 64)
         var events = [UInt32](repeating: 0, count: 64)
+        var looked = ContinuousClock.now
         while !isStopped.load(ordering: .acquiring) {
-            let count = cepoll_wait(poll, &tokens, &events, 64, -1)
+            let isIdle = clients.withLock(\.isEmpty)
+            let count = cepoll_wait(poll, &tokens, &events, 64, isIdle ? -1 : 100)
             for index in 0..<max(0, Int(count)) {
                 guard let worker = clients.withLock({ $0[tokens[index]] }) else { continue }
                 if events[index] & EPOLLOUT.rawValue != 0 { worker.canWrite() }
                 if events[index] & ~EPOLLOUT.rawValue != 0 { worker.canRead() }
             }
+            let now = ContinuousClock.now
+            guard now - looked >= Self.period else { continue }
+            looked = now
+            for worker in clients.withLock({ Array($0.values) }) { worker.endOverdue(at: now) }
+            tick(now)
         }
         clients.withLock { $0 = [:] }
     }

@@ -1,4 +1,5 @@
 internal import BSON
+import Synchronization
 
 /// One run on one worker: answers its host calls until it is done.
 struct WorkerRun: Sendable {
@@ -22,7 +23,7 @@ struct WorkerRun: Sendable {
 
     /// - Returns: The outcome, and whether the worker can serve another run.
     func perform(on worker: ScriptWorker, _ bundle: ScriptBundle) async -> (ScriptOutcome, Bool) {
-        let frames = worker.listen()
+        let frames = worker.listen(until: deadline + Self.grace)
         defer { worker.hush() }
         worker.send(bundle)
         guard worker.send(.run(request)) else {
@@ -30,36 +31,57 @@ struct WorkerRun: Sendable {
             return (ScriptOutcome(result: .failure(failure)), true)
         }
         return await withTaskCancellationHandler {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    guard (try? await Task.sleep(until: deadline + Self.grace)) != nil else { return }
-                    worker.kill()
-                }
+            // Most runs ask for nothing, and need no tasks for what they ask.
+            let first = await step(frames, on: worker)
+            guard case .asks(let number, let asked, let bytes) = first else { return first.end }
+            return await withTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 let gate = HostCallGate(limits.concurrentHostCalls)
-                for await frame in frames {
-                    guard let document = try? WorkerFrame.decode(frame), let answer = WorkerAnswer(document)
-                    else {
-                        worker.kill()
-                        return (ScriptOutcome(result: .failure(.crash)), false)
+                var step = Step.asks(number, asked, bytes)
+                while case .asks(let number, let asked, let bytes) = step {
+                    group.addTask {
+                        await self.answer(number, asked, on: worker, gate)
+                        worker.consumed(bytes)
                     }
-                    switch answer {
-                    case .hostCall(let run, let number, let asked) where run == id:
-                        group.addTask {
-                            await self.answer(number, asked, on: worker, gate)
-                            worker.consumed(frame.count)
-                        }
-                    case .done(let run, let outcome, let mayGoOn) where run == id:
-                        worker.consumed(frame.count)
-                        return (outcome, mayGoOn)
-                    default: worker.consumed(frame.count)
-                    }
+                    step = await self.step(frames, on: worker)
                 }
-                return (ScriptOutcome(result: .failure(ending(of: worker))), false)
+                return step.end
             }
         } onCancel: {
             worker.kill()
         }
+    }
+
+    /// What a worker tells of a run.
+    private enum Step {
+        case asks(Int32, HostCall, _ bytes: Int)
+        case ends(ScriptOutcome, mayGoOn: Bool)
+
+        var end: (ScriptOutcome, Bool) {
+            guard case .ends(let outcome, let mayGoOn) = self else {
+                return (ScriptOutcome(result: .failure(.crash)), false)
+            }
+            return (outcome, mayGoOn)
+        }
+    }
+
+    /// The next thing that the worker tells of this run.
+    private func step(_ frames: WorkerFrames, on worker: ScriptWorker) async -> Step {
+        while let frame = await frames.next() {
+            guard let document = try? WorkerFrame.decode(frame), let answer = WorkerAnswer(document) else {
+                worker.kill()
+                return .ends(ScriptOutcome(result: .failure(.crash)), mayGoOn: false)
+            }
+            switch answer {
+            case .hostCall(let run, let number, let asked) where run == id:
+                return .asks(number, asked, frame.count)
+            case .done(let run, let outcome, let mayGoOn) where run == id:
+                worker.consumed(frame.count)
+                return .ends(outcome, mayGoOn: mayGoOn)
+            default: worker.consumed(frame.count)
+            }
+        }
+        return .ends(ScriptOutcome(result: .failure(ending(of: worker))), mayGoOn: false)
     }
 
     /// Why a worker is gone that did not say it.
@@ -85,6 +107,7 @@ struct WorkerRun: Sendable {
             function: function,
             source: source,
             isEndpoint: call.form == .endpoint,
+            keepsFirstLines: call.keepsFirstLines,
             arguments: call.arguments,
             user: call.user,
             request: call.request,
@@ -100,7 +123,7 @@ struct WorkerRun: Sendable {
         let isOfSession = asked.name.hasPrefix("session.") || asked.arguments["session"] != nil
         if !isOfSession { await gate.enter() }
         let result = await host.answer(asked)
-        if !isOfSession { await gate.leave() }
+        if !isOfSession { gate.leave() }
         if !worker.send(.reply(run: id, call: number, result)) {
             let error = HostError(
                 "the answer is larger than a function can take",
@@ -117,7 +140,7 @@ struct WorkerRun: Sendable {
         id: Int64,
         on worker: ScriptWorker
     ) async -> (SyntaxFault?, Bool) {
-        let frames = worker.listen()
+        let frames = worker.listen(until: nil)
         defer { worker.hush() }
         let unchecked = SyntaxFault(
             file: file,
@@ -127,7 +150,7 @@ struct WorkerRun: Sendable {
         )
         guard worker.send(.check(id: id, source: source, file: file)) else { return (unchecked, true) }
         return await withTaskCancellationHandler {
-            for await frame in frames {
+            while let frame = await frames.next() {
                 worker.consumed(frame.count)
                 guard let document = try? WorkerFrame.decode(frame),
                     case .checked(id, let fault)? = WorkerAnswer(document)
@@ -142,23 +165,50 @@ struct WorkerRun: Sendable {
 }
 
 /// Lets so many through at a time.
-actor HostCallGate {
-    private var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+final class HostCallGate: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
 
     init(_ width: Int) {
-        free = width
+        state = Mutex(State(free: width))
     }
 
     func enter() async {
-        if free > 0 {
-            free -= 1
-        } else {
-            await withCheckedContinuation { waiting.append($0) }
+        if takeFree() { return }
+        await withCheckedContinuation { continuation in
+            // One may have come free meanwhile.
+            let mayGo = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if mayGo { continuation.resume() }
         }
     }
 
     func leave() {
-        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+
+    private func takeFree() -> Bool {
+        state.withLock { state in
+            guard state.free > 0 else { return false }
+            state.free -= 1
+            return true
+        }
     }
 }

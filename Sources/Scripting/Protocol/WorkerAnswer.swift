@@ -70,6 +70,7 @@ extension ScriptOutcome {
     fileprivate var document: BSONDocument {
         var document: BSONDocument = [
             "messages": .array(messages.map { .string($0) }), "memoryTime": .int64(memoryTime),
+            "contextRuns": .int64(Int64(contextRuns)),
         ]
         switch result {
         case .success(let value): document.append("value", value)
@@ -104,7 +105,8 @@ extension ScriptOutcome {
             result: result,
             response: document["response"]?.document.map { Response($0) },
             messages: (document["messages"]?.array ?? []).compactMap(\.string),
-            memoryTime: document["memoryTime"]?.wholeNumber ?? 0
+            memoryTime: document["memoryTime"]?.wholeNumber ?? 0,
+            contextRuns: Int(document["contextRuns"]?.wholeNumber ?? 0)
         )
     }
 }

@@ -20,6 +20,7 @@ enum WorkerRequest {
         let function: String?
         let source: String?
         let isEndpoint: Bool
+        let keepsFirstLines: Bool
         let arguments: [BSONValue]
         let user: BSONDocument
         let request: BSONDocument?
@@ -46,7 +47,8 @@ enum WorkerRequest {
             [
                 "t": "run", "run": .int64(run.id), "function": run.function.map { .string($0) } ?? .null,
                 "source": run.source.map { .string($0) } ?? .null, "endpoint": .bool(run.isEndpoint),
-                "arguments": .array(run.arguments), "user": .document(run.user),
+                "keepsFirst": .bool(run.keepsFirstLines), "arguments": .array(run.arguments),
+                "user": .document(run.user),
                 "request": run.request.map { .document($0) } ?? .null, "system": .bool(run.isSystem),
                 "milliseconds": .int64(run.milliseconds),
             ]
@@ -81,6 +83,7 @@ enum WorkerRequest {
                     function: document["function"]?.string,
                     source: document["source"]?.string,
                     isEndpoint: document["endpoint"]?.bool ?? false,
+                    keepsFirstLines: document["keepsFirst"]?.bool ?? false,
                     arguments: document["arguments"]?.array ?? [],
                     user: document["user"]?.document ?? [:],
                     request: document["request"]?.document,

@@ -10,6 +10,8 @@ public enum FunctionWorker {
     public static func serve() -> Never {
         // The gateway's death is the worker's; the thread that watches the socket is the second way.
         cscript_die_with_parent()
+        // However many scripts compute: who serves others comes first.
+        _ = nice(10)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(UInt32(RLIMIT_CORE.rawValue)), &none)
         setrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &none)
@@ -33,12 +35,13 @@ final class WorkerServer {
     private var limits = ScriptLimits()
     private var watch: WorkerWatch?
     private let bundle = WorkerBundle()
-    /// Made while nobody waits for it.
-    private var prepared: ScriptRun?
+    /// As good as new: made, or found to be so, while nobody waits for it.
+    private var prepared: ScriptRealm?
+    private var care = RealmCare()
 
     func serve() throws(WorkerLink.Ended) {
         while true {
-            if watch != nil, prepared == nil, !link.hasInput { prepared = try makeRun() }
+            if watch != nil, prepared == nil, !link.hasInput { prepared = try? makeRealm() }
             guard let request = try link.next(within: nil) else { continue }
             switch request {
             case .limits(let limits):
@@ -47,6 +50,8 @@ final class WorkerServer {
             case .bundle(let document):
                 bundle.replace(document)
                 engine.forget("app:")
+                // It holds the functions of the bundle before.
+                prepared = nil
             case .module(let path, let content): bundle.addModule(path, content)
             case .run(let request): try run(request)
             case .check(let id, let source, let file):
@@ -56,36 +61,44 @@ final class WorkerServer {
         }
     }
 
-    private func makeRun() throws(WorkerLink.Ended) -> ScriptRun {
-        do throws(ScriptContext.Broken) {
-            return try ScriptRun(engine: engine, bundle: bundle, link: link, limits: limits)
-        } catch {
-            fatalError("the runtime does not load: \(error.message)")
-        }
+    private func makeRealm() throws(ScriptContext.Broken) -> ScriptRealm {
+        try ScriptRealm(engine: engine, bundle: bundle, limits: limits, isKept: care.keepsNext())
     }
 
     private func run(_ request: WorkerRequest.RunRequest) throws(WorkerLink.Ended) {
-        let run: ScriptRun
-        if let prepared { run = prepared } else { run = try makeRun() }
-        prepared = nil
         let record = RunRecord(
             id: request.id,
             deadline: .now + .milliseconds(request.milliseconds),
             limits: limits,
-            keepsFirst: request.isEndpoint
+            keepsFirst: request.keepsFirstLines
         )
+        let realm: ScriptRealm
+        do throws(ScriptContext.Broken) {
+            if let prepared { realm = prepared } else { realm = try makeRealm() }
+        } catch {
+            let failure = ScriptFailure(.crash, "the function runtime does not load: \(error.message)")
+            try link.send(.done(run: request.id, ScriptOutcome(result: .failure(failure)), mayGoOn: false))
+            _exit(0)
+        }
+        prepared = nil
         watch?.watch(record)
-        let (result, response, isSound) = try run.perform(request, record: record)
+        let end = try realm.perform(ScriptRun(request, record: record, link: link, limits: limits))
         watch?.watch(nil)
         let memory = ResidentMemory.bytes
         let outcome = ScriptOutcome(
-            result: result,
-            response: response,
+            result: end.result,
+            response: end.response,
             messages: record.lines,
-            memoryTime: record.sample(bytes: memory)
+            memoryTime: record.sample(bytes: memory),
+            contextRuns: realm.runs
         )
-        let mayGoOn = isSound && memory <= limits.keptMemoryBytes
+        let mayGoOn = end.isSound && memory <= limits.keptMemoryBytes
         try link.send(.done(run: request.id, outcome, mayGoOn: mayGoOn))
         if !mayGoOn { _exit(0) }
+        // The caller has its answer: this costs nobody's time but the next one's.
+        guard realm.isKept else { return }
+        let isClean = end.isQuiet && realm.isClean()
+        care.learn(isClean: isClean, runs: realm.runs)
+        if isClean { prepared = realm }
     }
 }

@@ -21,7 +21,7 @@ final class RunRecord: Sendable {
         self.keepsFirst = keepsFirst
     }
 
-    /// Keeps a line: of a function's run the last ones, of an endpoint's the first.
+    /// Keeps a line: of a function's run the last ones, of an endpoint's and a trigger's the first.
     func log(_ line: String) {
         state.withLock { state in
             if keepsFirst, state.lines.count >= limits.logLines { return }

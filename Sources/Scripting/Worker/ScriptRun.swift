@@ -1,15 +1,12 @@
 internal import BSON
 internal import CJavaScript
 
-/// One run: a fresh context, and the loop that serves it until nothing is left to do.
+/// One run in a context: the loop that serves it until nothing is left to do.
 final class ScriptRun {
-    let engine: ScriptEngine
-    let bundle: WorkerBundle
-    let link: WorkerLink
-    let limits: ScriptLimits
-    private(set) var request: WorkerRequest.RunRequest?
-    private(set) var record: RunRecord?
-    private var context: ScriptContext?
+    let request: WorkerRequest.RunRequest
+    let record: RunRecord
+    private let link: WorkerLink
+    private let limits: ScriptLimits
     var timers = TimerQueue()
     /// How many host calls the gateway has not answered yet.
     private var pending = 0
@@ -19,32 +16,25 @@ final class ScriptRun {
     var syntaxFault: (error: JSValueRef, place: SyntaxFault)?
     private var isLinkLost = false
 
-    init(
-        engine: ScriptEngine,
-        bundle: WorkerBundle,
-        link: WorkerLink,
-        limits: ScriptLimits
-    ) throws(ScriptContext.Broken) {
-        self.engine = engine
-        self.bundle = bundle
+    /// What became of a run, and of the worker that it was on.
+    struct End {
+        let result: Result<BSONValue, ScriptFailure>
+        var response: ScriptOutcome.Response?
+        /// Whether the worker may serve another run.
+        let isSound: Bool
+        /// Whether nothing of the run can go on: its context may serve another if that is as it was.
+        var isQuiet = false
+    }
+
+    init(_ request: WorkerRequest.RunRequest, record: RunRecord, link: WorkerLink, limits: ScriptLimits) {
+        self.request = request
+        self.record = record
         self.link = link
         self.limits = limits
-        context = try ScriptContext(engine: engine, natives: RuntimeNatives(self).table, limits: limits)
     }
 
     /// Runs the entry to its end, and what it left behind.
-    ///
-    /// - Returns: The result, the response of an endpoint's function, and whether the worker may serve
-    ///   another run.
-    func perform(
-        _ request: WorkerRequest.RunRequest,
-        record: RunRecord
-    ) throws(WorkerLink.Ended) -> (Result<BSONValue, ScriptFailure>, ScriptOutcome.Response?, Bool) {
-        self.request = request
-        self.record = record
-        engine.limit(until: record.deadline)
-        guard let context else { return (.failure(.crash), nil, false) }
-        defer { self.context = nil }
+    func perform(in context: ScriptContext) throws(WorkerLink.Ended) -> End {
         var isSound = context.start(
             function: request.function ?? "",
             isEndpoint: request.isEndpoint,
@@ -53,21 +43,21 @@ final class ScriptRun {
         while isSound {
             if isLinkLost { throw WorkerLink.Ended() }
             let now = ContinuousClock.now
-            if now >= record.deadline { return (.failure(.time), nil, false) }
+            if now >= record.deadline { return End(result: .failure(.time), isSound: false) }
             if let timer = timers.take(at: now) {
                 isSound = context.fire(timer: timer)
             } else if let result, pending == 0 {
                 // Timers that are due later do not hold a run whose entry has returned.
-                return (result, response, true)
+                return End(result: result, response: response, isSound: true, isQuiet: timers.isEmpty)
             } else if result == nil, pending == 0, timers.isEmpty {
-                return (.failure(Self.neverSettles), nil, true)
+                return End(result: .failure(Self.neverSettles), isSound: true)
             } else {
                 let due = min(timers.next() ?? record.deadline, record.deadline)
                 isSound = try receive(within: max(.zero, due - now), context)
             }
         }
         // The engine ended it: at the deadline.
-        return (.failure(.time), nil, false)
+        return End(result: .failure(.time), isSound: false)
     }
 
     private static let neverSettles = ScriptFailure(
@@ -78,7 +68,7 @@ final class ScriptRun {
     private func receive(within patience: Duration, _ context: ScriptContext) throws(WorkerLink.Ended) -> Bool
     {
         guard let message = try link.next(within: patience) else { return true }
-        guard case .reply(let run, let call, let answer) = message, run == record?.id else { return true }
+        guard case .reply(let run, let call, let answer) = message, run == record.id else { return true }
         pending -= 1
         return switch answer {
         case .success(let value): context.reply(call: call, isAnswer: true, value)
@@ -89,7 +79,7 @@ final class ScriptRun {
     // MARK: What the runtime calls
 
     func hostCall(_ id: Int32, _ name: String, _ arguments: BSONValue) throws(NativeFault) {
-        guard let record, let arguments = arguments.document else { throw NativeFault("no run is on") }
+        guard let arguments = arguments.document else { throw NativeFault("no run is on") }
         do {
             try link.send(.hostCall(run: record.id, call: id, HostCall(name: name, arguments: arguments)))
         } catch {
@@ -130,14 +120,5 @@ final class ScriptRun {
                 hostError: host
             )
         )
-    }
-
-    /// What the runtime asks of the run and the app by name.
-    func fact(_ name: String) -> BSONValue {
-        switch name {
-        case "user": .document(request?.user ?? [:])
-        case "request": request?.request.map { .document($0) } ?? .null
-        default: bundle.fact(name)
-        }
     }
 }

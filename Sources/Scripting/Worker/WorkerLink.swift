@@ -56,13 +56,16 @@ final class WorkerLink: Sendable {
 
     /// Reads what has come; false when nothing came in time.
     private func wait(_ timeout: Duration?) throws(Ended) -> Bool {
-        var entry = pollfd(fd: Self.descriptor, events: Int16(POLLIN), revents: 0)
-        let milliseconds = timeout.map { Int32(clamping: Int64(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
-        let ready = poll(&entry, 1, milliseconds)
-        if ready == 0 { return false }
-        if ready < 0 {
-            guard errno == EINTR else { throw Ended() }
-            return true
+        // Without a limit of time the reading itself waits.
+        if let timeout {
+            var entry = pollfd(fd: Self.descriptor, events: Int16(POLLIN), revents: 0)
+            let milliseconds = Int32(clamping: Int64((timeout / .milliseconds(1)).rounded(.up)))
+            let ready = poll(&entry, 1, milliseconds)
+            if ready == 0 { return false }
+            if ready < 0 {
+                guard errno == EINTR else { throw Ended() }
+                return true
+            }
         }
         return try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) {
             (space) throws(Ended) -> Bool in

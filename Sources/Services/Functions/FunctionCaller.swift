@@ -21,16 +21,31 @@ public struct FunctionCaller: Sendable {
     public let door: Door
     /// What `context.request` and `%%request` are; nil outside of requests.
     public let request: RuleRequest?
+    /// Whether a user whom the function's settings name comes with custom data: an endpoint may say no.
+    public let fetchesCustomUserData: Bool
+    /// Whether it is a trigger, whose log keeps the first lines of the console rather than the last.
+    public let isTrigger: Bool
 
     /// Made of its parts.
-    public init(principal: Principal?, door: Door, request: RuleRequest? = nil) {
+    public init(
+        principal: Principal?,
+        door: Door,
+        request: RuleRequest? = nil,
+        fetchesCustomUserData: Bool = true,
+        isTrigger: Bool = false
+    ) {
         self.principal = principal
         self.door = door
         self.request = request
+        self.fetchesCustomUserData = fetchesCustomUserData
+        self.isTrigger = isTrigger
     }
 
     /// The gateway itself, as the system.
     public static let system = FunctionCaller(principal: .system, door: .inside)
+
+    /// A trigger, which runs as the system.
+    public static let trigger = FunctionCaller(principal: .system, door: .inside, isTrigger: true)
 }
 
 /// What became of a run that went well.

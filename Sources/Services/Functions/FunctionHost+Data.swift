@@ -7,10 +7,18 @@ extension FunctionHost {
     func perform(_ arguments: HostArguments) async throws(ServiceError) -> BSONValue {
         let service = try arguments.text("service")
         try call.app.requireService(service)
+        let method = try arguments.text("method")
+        let argument = try arguments.document("arguments")
+        if method == "aggregate", argument["collection"] == nil {
+            throw ServiceError(
+                .invalidParameter,
+                "aggregate on a database is not served: call it on a collection"
+            )
+        }
         let operation = try OperationParser.parse(
-            functionMethod: try arguments.text("method"),
+            functionMethod: method,
             service: service,
-            argument: try arguments.document("arguments"),
+            argument: argument,
             limits: self.service.limits.parse
         )
         note(operation.action)

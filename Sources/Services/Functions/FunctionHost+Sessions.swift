@@ -75,7 +75,8 @@ extension FunctionHost {
             guard session.transaction == nil, !session.isBeginning else {
                 throw ServiceError.mongo(.illegalOperation, "Transaction already in progress")
             }
-            let holds = sessions.holdsTransaction
+            // Whoever holds a transaction must not wait for the place of another one.
+            let holds = sessions.holdsTransaction || call.enclosing != nil
             session.isBeginning = true
             sessions[number] = session
             return !holds

@@ -18,8 +18,6 @@ final class FunctionHost: ScriptHost {
     private let trace: RequestTrace
 
     private struct Work {
-        var tasks: [Int: Task<Result<BSONValue, HostError>, Never>] = [:]
-        var number = 0
         var hasEnded = false
         var changesDocuments = false
     }
@@ -58,33 +56,13 @@ final class FunctionHost: ScriptHost {
     }
 
     func answer(_ call: HostCall) async -> Result<BSONValue, HostError> {
-        // A task of its own, so that the end of the run ends it, whatever the engine does with its own.
-        let started = work.withLock { work -> (Int, Task<Result<BSONValue, HostError>, Never>)? in
-            guard !work.hasEnded else { return nil }
-            work.number += 1
-            let task = Task { await self.perform(call) }
-            work.tasks[work.number] = task
-            return (work.number, task)
-        }
-        guard let (number, task) = started else { return .failure(HostError("the function has ended")) }
-        let result = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
-        work.withLock { $0.tasks[number] = nil }
-        return result
+        guard !work.withLock({ $0.hasEnded }) else { return .failure(HostError("the function has ended")) }
+        return await perform(call)
     }
 
-    /// Cancels what is still under way and rolls back what is not committed; a second time it does nothing.
+    /// Rolls back what is not committed, after the engine has ended what was under way; a second time does nothing.
     func end() async {
-        let left = work.withLock { work in
-            work.hasEnded = true
-            defer { work.tasks = [:] }
-            return Array(work.tasks.values)
-        }
-        for task in left { task.cancel() }
-        for task in left { _ = await task.value }
+        work.withLock { $0.hasEnded = true }
         let open = sessions.withLock { $0.removeAll() }
         for transaction in open { await transaction.rollback() }
     }

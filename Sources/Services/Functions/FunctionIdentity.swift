@@ -44,7 +44,7 @@ extension FunctionService {
     ) async throws(ServiceError) -> FunctionIdentity {
         if function.runsAsSystem { return .system(for: caller.principal) }
         if let id = function.runsAsUserID {
-            return FunctionIdentity(try await user(id, function.name, call.app))
+            return FunctionIdentity(try await user(id, function.name, caller, call.app))
         }
         if let source = function.runsAsUserScript {
             return try await identity(byScript: source, of: function.name, arguments, caller, call)
@@ -69,8 +69,8 @@ extension FunctionService {
             call
         )
         switch script.value {
-        case .string(let id): return FunctionIdentity(try await user(id, name, call.app))
-        case .objectID(let id): return FunctionIdentity(try await user(id.hex, name, call.app))
+        case .string(let id): return FunctionIdentity(try await user(id, name, caller, call.app))
+        case .objectID(let id): return FunctionIdentity(try await user(id.hex, name, caller, call.app))
         case .document(let answer)
         where answer["runAsSystem"] == .bool(true) || answer["runAsSystemUser"] == .bool(true):
             return .system(for: caller.principal)
@@ -81,9 +81,15 @@ extension FunctionService {
     private func user(
         _ id: String,
         _ name: String,
+        _ caller: FunctionCaller,
         _ app: AppSnapshot
     ) async throws(ServiceError) -> Principal {
-        guard let profile = try await accounts.profile(ofUser: id, app.accounts) else {
+        let profile = try await accounts.profile(
+            ofUser: id,
+            app.accounts,
+            fetchesCustomUserData: caller.fetchesCustomUserData
+        )
+        guard let profile else {
             throw FunctionFailure.noSuchUser(name)
         }
         return .user(profile)
@@ -100,20 +106,27 @@ extension FunctionService {
         trace: RequestTrace
     ) async throws(ServiceError) -> Principal {
         let call = try await self.call(app, request, deadline, trace)
-        let caller = FunctionCaller(principal: .system, door: .inside, request: request)
+        let caller = FunctionCaller(
+            principal: .system,
+            door: .inside,
+            request: request,
+            fetchesCustomUserData: app.dataAPI.fetchesCustomUserData
+        )
         return try await identity(byScript: source, of: "data_api", [], caller, call).principal
     }
 }
 
 extension AccountService {
-    /// A user that somebody else names, with its custom data; nil for one that is not there or disabled.
+    /// A user that somebody else names, with its custom data if wanted; nil for one that is not there or disabled.
     public func profile(
         ofUser id: String,
-        _ settings: AccountSettings
+        _ settings: AccountSettings,
+        fetchesCustomUserData: Bool = true
     ) async throws(ServiceError) -> UserProfile? {
         guard let user = try await user(UserKey(appID: settings.appID, userID: id)), !user.disabled else {
             return nil
         }
+        guard fetchesCustomUserData else { return user.profile }
         return user.profile.with(customData: try await customData(of: id, settings))
     }
 }

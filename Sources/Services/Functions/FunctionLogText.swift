@@ -25,13 +25,22 @@ enum FunctionLogText {
         case .document(let document):
             var result = BSONDocument()
             for field in document {
-                let isHidden = credentials.contains(field.key.lowercased().filter { $0 != "-" && $0 != "_" })
-                result.append(field.key, isHidden ? "…" : masked(field.value))
+                result.append(field.key, isCredential(field.key) ? "…" : masked(field.value))
             }
             return .document(result)
         case .array(let elements): return .array(elements.map(masked))
         default: return value
         }
+    }
+
+    /// Whether a name is one of a credential, however it is spelt.
+    private static func isCredential(_ name: String) -> Bool {
+        guard name.utf8.count <= 40 else { return false }
+        var letters: [UInt8] = []
+        for byte in name.utf8 where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
+            letters.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte)
+        }
+        return credentials.contains(String(decoding: letters, as: UTF8.self))
     }
 
     private static let credentials: Set<String> = [

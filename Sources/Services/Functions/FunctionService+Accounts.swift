@@ -1,3 +1,4 @@
+import Accounts
 public import BSON
 public import Errors
 import Observability
@@ -27,7 +28,11 @@ public struct ServedAccountFunctions: AccountFunctions {
         return try await service.run(
             name,
             arguments: arguments,
-            caller: .system,
+            caller: FunctionCaller(
+                principal: .system,
+                door: .inside,
+                request: RequestAtHand.request(action: name)
+            ),
             app: app,
             deadline: .now + service.limits.runTime,
             trace: RequestTrace.current ?? RequestTrace(requestID: "")

@@ -89,9 +89,16 @@ public final class FunctionService: Sendable {
         }
         let logged = function.hidesArguments ? nil : FunctionLogText.arguments(arguments)
         trace.note { $0.function = .init(name: function.name, arguments: logged) }
-        if caller.door != .inside {
+        if caller.door != .inside, function.canEvaluate != .constant(true) {
             let admission = RequestAdmission(app: app, condition: function.canEvaluate)
-            guard admission.admits(caller.principal ?? .system, request: caller.request) else {
+            let asked = CallContext(
+                app: app,
+                principal: caller.principal ?? .system,
+                request: caller.request,
+                deadline: min(deadline, .now + limits.runTime),
+                trace: trace
+            )
+            guard try await admission.admits(asked, asking: data) else {
                 throw FunctionFailure.notAdmitted(function.name)
             }
         }
@@ -105,6 +112,7 @@ public final class FunctionService: Sendable {
         defer { leave(app) }
         var call = try await self.call(app, caller.request, deadline, trace)
         call.enclosing = transaction
+        call.keepsFirstLines = caller.isTrigger
         let identity = try await identity(of: function, arguments, caller, call)
         return try await run(.named(function.name), form, arguments, as: identity, call)
     }
@@ -118,6 +126,8 @@ public final class FunctionService: Sendable {
         let trace: RequestTrace
         /// The transaction of the write whose rules asked for the run.
         var enclosing: EnclosingTransaction?
+        /// Whether the log keeps the first lines of the console rather than the last.
+        var keepsFirstLines = false
     }
 
     /// What the scripts of one run share, within the limit of the run time.
@@ -154,7 +164,8 @@ public final class FunctionService: Sendable {
                 user: identity.user,
                 request: call.request?.functionDocument,
                 runsAsSystem: identity.runsAsSystem,
-                deadline: call.deadline
+                deadline: call.deadline,
+                keepsFirstLines: call.keepsFirstLines
             ),
             of: call.bundle,
             host: host

@@ -12,6 +12,12 @@ struct DeclaredIndex {
     let isSparse: Bool
     let isPartial: Bool
 
+    /// Whether it holds all fields, or all below one.
+    var isWildcard: Bool { keys.keys.contains { $0 == "$**" || $0.hasSuffix(".$**") } && !isText }
+
+    /// Whether it holds the words of texts.
+    var isText: Bool { keys.fields.contains { $0.value == .string("text") } }
+
     /// What MongoDB calls an index that nobody gave a name.
     var standardName: String {
         keys.fields.map { "\($0.key)_\($0.value.string ?? $0.value.exactInt64.map(String.init) ?? "")" }
@@ -42,24 +48,31 @@ extension DataCall {
         return indexes
     }
 
-    /// Refuses a hint that names no index; which one serves is PostgreSQL's choice all the same.
+    /// Refuses a hint that names no index, or one that cannot serve; which one does is PostgreSQL's choice all the same.
     ///
     /// - Returns: The documents that the index holds, where it leaves some out; nil for all.
-    /// - Throws: ``ServiceError`` with server code 2.
-    func check(_ hint: IndexHint) async throws(ServiceError) -> Filter? {
+    /// - Throws: ``ServiceError`` with server code 2 or 291.
+    func check(_ hint: IndexHint, of action: DataAction) async throws(ServiceError) -> Filter? {
         if hint.isBuiltIn { return nil }
         guard let layout = try await layout() else { return nil }
         let named = try await declaredIndexes(layout).first { index in
             switch hint {
             case .name(let name):
                 TextOrder.equal(index.name, name) || TextOrder.equal(index.standardName, name)
-            case .keys(let keys): BSONOrdering.equal(.document(keys), .document(index.keys))
+            // A text index has other keys inside than those that made it.
+            case .keys(let keys): !index.isText && BSONOrdering.equal(.document(keys), .document(index.keys))
             }
         }
         guard let named else {
             throw .mongo(
                 .badValue,
                 "error processing query: planner returned error :: caused by :: hint provided does not correspond to an existing index"
+            )
+        }
+        if named.isWildcard, action.selectsAll {
+            throw .mongo(
+                291,
+                "error processing query: planner returned error :: caused by :: No query solutions: a wildcard index serves no query without a filter"
             )
         }
         guard named.isSparse else { return nil }

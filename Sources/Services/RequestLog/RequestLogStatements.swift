@@ -45,7 +45,7 @@ enum RequestLogStatements {
                 \(numbers { $0.stages[.database].microseconds }), \(numbers { Int64($0.facts.statements) }),
                 \(texts { $0.requestID }), \(texts(address)), \(texts { $0.facts.function?.name }),
                 \(texts { $0.facts.function?.arguments }), \(texts(messages)),
-                \(texts { $0.facts.function?.error }), \(numbers { $0.facts.function?.memoryTime ?? 0 }))
+                \(texts { $0.facts.function?.error ?? $0.facts.failure }), \(numbers { $0.facts.function?.memoryTime ?? 0 }))
                 AS r (age, type, app, user_id, method, route, operation, namespace, status, code, role, reason,
                     duration, waited, statements, request_id, address, function, arguments, messages, error,
                     memory_time)

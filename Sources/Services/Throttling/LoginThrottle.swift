@@ -8,6 +8,9 @@ import Errors
 /// the account has logged in before, so that whoever attacks an account from elsewhere cannot keep its owner
 /// out. Checks look before they charge: many at once may pass, and what they used up is owed afterwards.
 ///
+/// What counts here counts in all gateways: a failure's ``Charge``s go to the database, which adds them up, and what
+/// the others used up comes back by ``learn(_:remaining:)``. A login that goes well asks nobody.
+///
 /// Anonymous logins and signed tokens are not guessed, and do not count.
 ///
 /// Source: `reference/peers.md` §6.1, brute-force controls.
@@ -17,6 +20,22 @@ final class LoginThrottle: Sendable {
         fileprivate let address: RateKey?
         fileprivate let account: RateKey?
         fileprivate let pair: RateKey?
+        fileprivate let isFamiliar: Bool
+
+        fileprivate static let uncounted = Attempt(
+            address: nil,
+            account: nil,
+            pair: nil,
+            isFamiliar: false
+        )
+    }
+
+    /// A token taken from a bucket that all gateways share.
+    struct Charge: Sendable {
+        let key: RateKey
+        let rate: TokenBuckets.Rate
+        /// Why the next one is turned away; nil where it is not.
+        let refusal: (@Sendable (_ wait: Int64) -> ServiceError)?
     }
 
     private let addresses: TokenBuckets?
@@ -54,7 +73,7 @@ final class LoginThrottle: Sendable {
         appID: String,
         from address: NetworkAddress?
     ) throws(ServiceError) -> Attempt {
-        guard login.canBeGuessed else { return Attempt(address: nil, account: nil, pair: nil) }
+        guard login.canBeGuessed else { return .uncounted }
         // A key names no account before it is checked.
         guard case .emailPassword(let username, _) = login else {
             return try begin(account: nil, appID: appID, from: address)
@@ -68,30 +87,22 @@ final class LoginThrottle: Sendable {
         appID: String,
         from address: NetworkAddress?
     ) throws(ServiceError) -> Attempt {
-        guard addresses != nil || pairs != nil else { return Attempt(address: nil, account: nil, pair: nil) }
+        guard addresses != nil || pairs != nil else { return .uncounted }
         let now = now()
-        let address = address.map { RateKey($0) }
-        if let address, let wait = addresses?.wait(address, now: now), wait > 0 {
-            throw TokenBuckets.refusal(
-                wait: wait,
-                "failed logins from this address",
-                limit: "failed-logins-per-minute-per-address"
-            )
+        let source = address.map { RateKey(shared: "address", address: $0) }
+        if let source, let wait = addresses?.wait(source, now: now), wait > 0 {
+            throw Self.addressRefused(wait)
         }
-        guard let username else { return Attempt(address: address, account: nil, pair: nil) }
-        let account = RateKey(appID, username)
-        let pair = address.map { account.joined(with: $0) }
+        guard let username else {
+            return Attempt(address: source, account: nil, pair: nil, isFamiliar: false)
+        }
+        let account = RateKey(shared: "account", appID, username)
+        let pair = address.map { RateKey(shared: "pair", appID, username, address: $0) }
         var wait = pair.flatMap { pairs?.wait($0, now: now) } ?? 0
         let isFamiliar = pair.map { familiar.wait($0, now: now) > 0 } ?? false
         if !isFamiliar { wait = max(wait, accounts?.wait(account, now: now) ?? 0) }
-        if wait > 0 {
-            throw TokenBuckets.refusal(
-                wait: wait,
-                "failed logins of this account",
-                limit: "failed-logins-per-minute-per-account"
-            )
-        }
-        return Attempt(address: address, account: account, pair: pair)
+        if wait > 0 { throw Self.accountRefused(wait) }
+        return Attempt(address: source, account: account, pair: pair, isFamiliar: isFamiliar)
     }
 
     /// The credentials were good.
@@ -101,11 +112,47 @@ final class LoginThrottle: Sendable {
     }
 
     /// The credentials were not good.
-    func failed(_ attempt: Attempt) {
+    ///
+    /// - Returns: What is to be counted with the other gateways.
+    @discardableResult
+    func failed(_ attempt: Attempt) -> [Charge] {
         let now = now()
-        if let address = attempt.address { addresses?.charge(address, now: now) }
-        if let account = attempt.account { accounts?.charge(account, now: now) }
-        if let pair = attempt.pair { pairs?.charge(pair, now: now) }
+        var charges: [Charge] = []
+        func charge(
+            _ buckets: TokenBuckets?,
+            _ key: RateKey?,
+            _ refusal: (@Sendable (Int64) -> ServiceError)?
+        ) {
+            guard let buckets, let key else { return }
+            buckets.charge(key, now: now)
+            charges.append(Charge(key: key, rate: buckets.rate, refusal: refusal))
+        }
+        charge(addresses, attempt.address, Self.addressRefused)
+        charge(accounts, attempt.account, attempt.isFamiliar ? nil : Self.accountRefused)
+        charge(pairs, attempt.pair, Self.accountRefused)
+        return charges
+    }
+
+    /// Takes over what all gateways together used up of a bucket, in nanoseconds until it is full.
+    func learn(_ key: RateKey, remaining: Int64) {
+        // Which measure the key belongs to is part of its digest.
+        for buckets in [addresses, accounts, pairs] { buckets?.learn(key, remaining: remaining, now: now()) }
+    }
+
+    private static let addressRefused: @Sendable (Int64) -> ServiceError = { wait in
+        TokenBuckets.refusal(
+            wait: wait,
+            "failed logins from this address",
+            limit: "failed-logins-per-minute-per-address"
+        )
+    }
+
+    private static let accountRefused: @Sendable (Int64) -> ServiceError = { wait in
+        TokenBuckets.refusal(
+            wait: wait,
+            "failed logins of this account",
+            limit: "failed-logins-per-minute-per-account"
+        )
     }
 }
 

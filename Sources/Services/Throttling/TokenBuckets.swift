@@ -1,3 +1,4 @@
+import Crypto
 public import Errors
 import Synchronization
 
@@ -25,23 +26,41 @@ public struct RateKey: Sendable, Hashable {
         low = UInt64(bitPattern: Int64(second.finalize()))
     }
 
-    /// Both: an account as seen from one address.
-    public func joined(with other: RateKey) -> RateKey {
-        var first = Hasher()
-        var second = Hasher()
-        first.combine(self)
-        first.combine(other)
-        second.combine(other)
-        second.combine(self)
-        return RateKey(
-            high: UInt64(bitPattern: Int64(first.finalize())),
-            low: UInt64(bitPattern: Int64(second.finalize()))
-        )
+    /// What all gateways call the same: a digest of the parts.
+    init(shared parts: String..., address: NetworkAddress? = nil) {
+        var hash = SHA256()
+        for part in parts {
+            withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
+            hash.update(data: Array(part.utf8))
+        }
+        if let client = address?.client {
+            for half in [client.high, client.low] {
+                withUnsafeBytes(of: half.bigEndian) { hash.update(bufferPointer: $0) }
+            }
+        }
+        (high, low) = hash.finalize().withUnsafeBytes { digest in
+            (
+                digest.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
+                digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            )
+        }
     }
 
-    private init(high: UInt64, low: UInt64) {
+    /// A key as ``text`` shows it; nil for other texts.
+    init?(text: some StringProtocol) {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
         self.high = high
         self.low = low
+    }
+
+    /// 32 hexadecimal digits.
+    var text: String {
+        [high, low].map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
     }
 
     /// Which of so many shards it belongs to; a power of two.
@@ -106,7 +125,7 @@ public final class TokenBuckets: Sendable {
     private static let shardCount = 16
     private let shards: [LockedShard]
     private let shardCapacity: Int
-    private let rate: Rate
+    let rate: Rate
     /// How far ahead the time of a full bucket can lie.
     private let most: Int64
 
@@ -154,6 +173,15 @@ public final class TokenBuckets: Sendable {
             let owed = max(known(key, in: shard, now), now) - now
             let total = overflow ? most : min(owed + min(cost, most), most)
             shard.store(now + total, for: key, capacity: shardCapacity)
+        }
+    }
+
+    /// Takes over what others know of a bucket: in so many nanoseconds it will be full, if not later.
+    func learn(_ key: RateKey, remaining: Int64, now: Int64) {
+        shards[key.shard(of: Self.shardCount)].state.withLock { shard in
+            let fullAt = now + min(max(remaining, 0), most)
+            guard fullAt > known(key, in: shard, now) else { return }
+            shard.store(fullAt, for: key, capacity: shardCapacity)
         }
     }
 

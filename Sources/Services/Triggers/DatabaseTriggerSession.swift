@@ -30,10 +30,23 @@ struct DatabaseTriggerSession {
         service.watches.feed.follow(id)
         defer { service.watches.feed.leave(id) }
         let log = try await service.watches.log.state().id
+        var looked = ContinuousClock.now
+        var isGone = false
         while true {
             try Task.checkCancellation()
             guard let (changes, place) = try await next(id, progress) else {
+                // What was changed before it went has been read by now.
+                if isGone {
+                    try await runner.suspend(
+                        "the collection \(source.database).\(source.collection) was dropped; tidegate.resume_trigger follows the next of that name"
+                    )
+                }
                 try await progress.keep()
+                if .now - looked >= TriggerRunner.beat {
+                    looked = .now
+                    isGone = try await !isThere(id)
+                    if isGone { continue }
+                }
                 await runner.wake.wait(until: .now + TriggerRunner.beat)
                 continue
             }
@@ -42,6 +55,11 @@ struct DatabaseTriggerSession {
             progress.pass(place)
             try await progress.keepLately()
         }
+    }
+
+    /// Whether the collection is still the one that is followed.
+    private func isThere(_ id: Int32) async throws -> Bool {
+        try await service.run(WatchStatements.present([id])).rowCount > 0
     }
 
     /// The next changes; nil when there are none.

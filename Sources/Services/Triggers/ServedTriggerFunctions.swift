@@ -47,7 +47,7 @@ public struct ServedTriggerFunctions: TriggerFunctions {
             _ = try await service.run(
                 name,
                 arguments: arguments,
-                caller: .system,
+                caller: .trigger,
                 app: app,
                 deadline: .now + service.limits.runTime,
                 trace: trace

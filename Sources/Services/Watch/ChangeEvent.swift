@@ -73,15 +73,24 @@ struct ChangeEvent {
         return event
     }
 
-    /// The event of a collection that is gone, and the end of all events.
-    func end(_ type: String, after sequence: Int64, time: Int64, _ collection: Int32) -> BSONDocument {
+    /// The event of a collection that is gone or renamed, and the end of all events.
+    func end(
+        _ type: String,
+        to newName: CollectionName?,
+        after sequence: Int64,
+        time: Int64,
+        _ collection: Int32
+    ) -> BSONDocument {
         var event = head(type, sequence, time: time, collection)
         event.append("ns", names)
+        if let newName { event.append("to", names(newName.database, newName.collection)) }
         return event
     }
 
-    private var names: BSONValue {
-        ["db": .string(namespace.database), "coll": .string(namespace.collection)]
+    private var names: BSONValue { names(namespace.database, namespace.collection) }
+
+    private func names(_ database: String, _ collection: String) -> BSONValue {
+        ["db": .string(database), "coll": .string(collection)]
     }
 
     private func head(_ type: String, _ sequence: Int64, time: Int64, _ collection: Int32) -> BSONDocument {

@@ -65,12 +65,15 @@ public final class Watch: Sendable {
         return events.map { .event($0) }
     }
 
-    /// The collection was dropped: as in MongoDB, that is the last event but one.
-    func ends(_ cursor: Cursor) async throws(ServiceError) -> [Output] {
+    /// The collection was dropped or renamed: as in MongoDB, that is the last event but one.
+    func ends(_ cursor: Cursor, _ end: CollectionEnd) async throws(ServiceError) -> [Output] {
         let maker = maker(try await service.plan(operation, context), cursor)
         let time = service.now() / 1000
-        return ["drop", "invalidate"].map {
-            .event(maker.end($0, after: cursor.place, time: time, inbox.collection ?? 0))
+        let last = end.newName == nil ? "drop" : "rename"
+        return [(last, end.newName), ("invalidate", nil)].map { type, newName in
+            .event(
+                maker.end(type, to: newName, after: cursor.place, time: time, inbox.collection ?? 0)
+            )
         }
     }
 

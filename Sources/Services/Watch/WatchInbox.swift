@@ -2,6 +2,20 @@ import Accounts
 import Errors
 import Synchronization
 
+/// A collection of the database, whatever data sources call it theirs.
+struct CollectionName {
+    let database: String
+    let collection: String
+}
+
+/// What became of a watched collection.
+struct CollectionEnd {
+    /// The last change that a watch of it shows.
+    let place: Int64
+    /// Its other name; nil for one that was dropped.
+    let newName: CollectionName?
+}
+
 /// What a watch is told from outside: that there is something to read, that it must end.
 ///
 /// Nothing is queued here: signals of one kind are one, however many come.
@@ -12,8 +26,8 @@ final class WatchInbox: Sendable {
         var hasLeft = false
         /// Why the watch must end.
         var ending: ServiceError?
-        /// The collection is gone, and with it every change behind this place.
-        var droppedAt: Int64?
+        /// The collection is gone, or has another name, and with it every change behind a place.
+        var end: CollectionEnd?
         /// Time for a sign of life.
         var isHeartbeatDue = false
     }
@@ -45,6 +59,12 @@ final class WatchInbox: Sendable {
     /// The collection's id, once there is one.
     var collection: Int32? { state.withLock { $0.collection } }
 
+    /// Whether these are the names that are watched, byte for byte.
+    func isOf(_ name: CollectionName) -> Bool {
+        database.utf8.elementsEqual(name.database.utf8)
+            && collectionName.utf8.elementsEqual(name.collection.utf8)
+    }
+
     /// The collection is there, so that its changes can be followed.
     func found(_ collection: Int32, _ feed: ChangeFeed) {
         state.withLock { state in
@@ -69,10 +89,10 @@ final class WatchInbox: Sendable {
 
     func end(_ error: ServiceError) { signal { if $0.ending == nil { $0.ending = error } } }
 
-    func drop(at end: Int64) { signal { if $0.droppedAt == nil { $0.droppedAt = end } } }
+    func lose(_ end: CollectionEnd) { signal { if $0.end == nil { $0.end = end } } }
 
-    /// Whether the collection is gone.
-    var isDropped: Bool { state.withLock { $0.signals.droppedAt != nil } }
+    /// Whether the collection is gone, or has another name.
+    var isLost: Bool { state.withLock { $0.signals.end != nil } }
 
     func beat() { signal { $0.isHeartbeatDue = true } }
 

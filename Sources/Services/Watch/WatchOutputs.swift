@@ -56,9 +56,9 @@ public struct WatchOutputs {
         let more = try await watch.more(&cursor)
         isCaughtUp = more == nil
         if let more { return more }
-        if let end = signals.droppedAt, cursor.place >= end {
+        if let end = signals.end, cursor.place >= end.place {
             isOver = true
-            return try await watch.ends(cursor)
+            return try await watch.ends(cursor, end)
         }
         return owesHeartbeat ? [.heartbeat] : []
     }

@@ -25,7 +25,7 @@ extension WatchService {
                 inbox.wake()
                 continue
             }
-            if collections.contains(collection) || inbox.isDropped { inbox.wake() }
+            if collections.contains(collection) || inbox.isLost { inbox.wake() }
         }
     }
 
@@ -65,14 +65,19 @@ extension WatchService {
         let known = Set(asked.map(\.1))
         if !known.isEmpty {
             let rows = try await log.run(WatchStatements.present(known.sorted()))
-            let present = Set(
-                (0..<rows.rowCount).compactMap { rows.int($0, 0).flatMap { Int32(exactly: $0) } }
-            )
-            let gone = asked.filter { !present.contains($0.1) }.map(\.0)
-            if !gone.isEmpty {
+            var names: [Int32: CollectionName] = [:]
+            for row in 0..<rows.rowCount {
+                guard let id = rows.int(row, 0).flatMap({ Int32(exactly: $0) }) else { continue }
+                names[id] = CollectionName(
+                    database: rows.text(row, 1) ?? "",
+                    collection: rows.text(row, 2) ?? ""
+                )
+            }
+            let lost = asked.filter { inbox, id in !(names[id].map(inbox.isOf) ?? false) }
+            if !lost.isEmpty {
                 // Whatever was changed before is read before.
-                let end = try await log.horizon().end
-                for inbox in gone { inbox.drop(at: end) }
+                let place = try await log.horizon().end
+                for (inbox, id) in lost { inbox.lose(CollectionEnd(place: place, newName: names[id])) }
                 feed.wake()
             }
         }
@@ -85,12 +90,8 @@ extension WatchService {
             guard let database = rows.text(row, 0), let name = rows.text(row, 1),
                 let id = rows.int(row, 2).flatMap({ Int32(exactly: $0) })
             else { continue }
-            for inbox in waiting
-            where inbox.database.utf8.elementsEqual(database.utf8)
-                && inbox.collectionName.utf8.elementsEqual(name.utf8)
-            {
-                inbox.found(id, feed)
-            }
+            let found = CollectionName(database: database, collection: name)
+            for inbox in waiting where inbox.isOf(found) { inbox.found(id, feed) }
         }
     }
 

@@ -59,9 +59,9 @@ enum WatchStatements {
             """
     }
 
-    /// Which of these collections are there, by id.
+    /// Which of these collections are there: id, database, collection.
     static func present(_ ids: [Int32]) -> SQLFragment {
-        "SELECT id FROM tidegate.collections WHERE id = ANY (\(bind: .int4Array(ids)))"
+        "SELECT id, database, collection FROM tidegate.collections WHERE id = ANY (\(bind: .int4Array(ids)))"
     }
 
     /// The ids of collections by their names: database, collection, id.

@@ -34,6 +34,9 @@ struct DevelopmentSetUp {
         guard let tree, !reading.hasErrors else { throw faults(reading) }
         let (app, findings) = AppConfigurationParser.parse(tree)
         guard let app else { throw faults(findings) }
+        var sources = Findings()
+        for fault in await EngineForChecks.faults(of: app) { sources.add(fault) }
+        if sources.hasErrors { throw faults(sources) }
         let result = try await AppStore(database: database).import(tree, app)
         for name in result.missingSecrets {
             print("missing secret: select tidegate.set_secret('\(result.clientAppID)', '\(name)', '…');")

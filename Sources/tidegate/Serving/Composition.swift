@@ -12,6 +12,7 @@ import SQL
 import Scripting
 import ServiceLifecycle
 import Services
+import SyncBridge
 
 /// The only place that names all parts at once: database, apps, accounts, data, gateway.
 struct Composition: Sendable {
@@ -23,6 +24,8 @@ struct Composition: Sendable {
     let functions: FunctionService
     let functionRuns: FunctionRuns
     let triggers: TriggerService
+    let sync: SyncService
+    let syncDoor: SyncDoor
     let scripts: ScriptPool
     let sources: FunctionSources
     let gateway: HTTPGateway
@@ -142,6 +145,16 @@ struct Composition: Sendable {
             requestIDs: ids,
             health: { await readiness.isReady() }
         )
+        let sync = SyncService(
+            database: database,
+            apps: apps,
+            data: data,
+            accounts: accounts,
+            ids: ids,
+            log: { requestLog.take($0) },
+            observer: observer,
+            now: Self.milliseconds
+        )
         return Composition(
             database: database,
             apps: apps,
@@ -170,6 +183,8 @@ struct Composition: Sendable {
                 observer: observer,
                 now: Self.milliseconds
             ),
+            sync: sync,
+            syncDoor: SyncDoor(apps: apps, accounts: accounts, sync: sync),
             scripts: scripts,
             sources: sources,
             gateway: gateway,
@@ -241,6 +256,7 @@ struct Composition: Sendable {
             Follower { await catalog.run() }, Follower { await requestLog.run(on: database) },
             Follower { await requestLog.sweep(on: database) }, Follower { await telemetry.run() },
             Follower { await watches.run() }, Follower { await triggers.run() },
+            Follower { await sync.run() },
             Follower { await indexes.build() },
             Follower { await indexes.expire() }, Follower { await functionRuns.run() },
         ] + (mail.map { mail in [Follower { await mail.run() }] } ?? [])

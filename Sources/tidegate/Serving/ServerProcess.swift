@@ -6,6 +6,7 @@ import HummingbirdHTTP2
 import Logging
 import NIOCore
 import ServiceLifecycle
+import SyncBridge
 
 /// Runs the doors of one composition until told to stop: plain HTTP, and HTTPS when there is a certificate.
 struct ServerProcess: Sendable {
@@ -140,12 +141,14 @@ struct ServerProcess: Sendable {
     /// A connection of HTTP/1.1, or a stream of HTTP/2.
     private func http1(_ current: CurrentSettings) -> HTTP1Channel.Configuration {
         let readiness = composition.readiness
+        let sync = composition.syncDoor
         let writing = TimeAmount.seconds(Int64(settings.connections.writeTimeout))
         return HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 DrainHandler(readiness: readiness),
                 SlowBodyHandler(timeout: TimeAmount(current.value.gateway.bodyTimeout)),
                 SlowReaderHandler(timeout: writing),
+                SyncUpgradeHandler(door: sync, release: Self.release),
             ],
             idleTimeout: .seconds(Int64(settings.connections.idleTimeout)),
             httpDecoderConfiguration: .init(
@@ -154,6 +157,18 @@ struct ServerProcess: Sendable {
                 maxHeaderFieldCount: settings.gateway.limits.headerFields
             )
         )
+    }
+
+    /// Takes out what watches over requests and answers, and nothing else: the connection carries none any more.
+    @Sendable private static func release(_ pipeline: ChannelPipeline.SynchronousOperations) {
+        func remove<Handler: RemovableChannelHandler>(_ type: Handler.Type) {
+            guard let handler = try? pipeline.handler(type: type) else { return }
+            pipeline.removeHandler(handler, promise: nil)
+        }
+        remove(ConnectionGuard.self)
+        remove(DrainHandler.self)
+        remove(SlowBodyHandler.self)
+        remove(SlowReaderHandler.self)
     }
 
     private func configuration(host: String, port: Int) -> ApplicationConfiguration {

@@ -61,7 +61,7 @@ struct LimitSetting: Sendable {
         LimitSetting("max-header-fields", 200, in: 10...10_000, "Header fields of a request.") {
             $0.gateway.limits.headerFields = $1
         },
-        LimitSetting("max-depth", 100, in: 4...100, "Levels of objects and arrays in a body.") {
+        LimitSetting("max-depth", 202, in: 4...202, "Levels of objects and arrays in a body.") {
             $0.gateway.limits.read.depth = $1
         },
         LimitSetting(

@@ -43,7 +43,8 @@ struct MailSettings: Sendable {
             port: port,
             security: security,
             username: user,
-            password: password
+            password: password,
+            authorities: values.text(.smtpCA)
         )
     }
 

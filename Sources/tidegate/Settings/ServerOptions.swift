@@ -30,6 +30,7 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: help(.smtpHost)) var smtpHost: String?
     @Option(name: .long, help: help(.smtpPort)) var smtpPort: String?
     @Option(name: .customLong("smtp-tls"), help: help(.smtpTLS)) var smtpTLS: String?
+    @Option(name: .customLong("smtp-ca"), help: help(.smtpCA)) var smtpCA: String?
     @Option(name: .long, help: help(.smtpUser)) var smtpUser: String?
     @Option(name: .long, help: help(.smtpPassword)) var smtpPassword: String?
     @Option(name: .long, help: "A JSON file with any of these settings, by the names of the flags.")
@@ -54,7 +55,7 @@ struct ServerOptions: ParsableArguments {
             (.serverTiming, serverTiming), (.logFormat, logFormat),
             (.logSample, logSample), (.logWrites, logWrites), (.logRetention, logRetention),
             (.mailFrom, mailFrom), (.smtpHost, smtpHost), (.smtpPort, smtpPort), (.smtpTLS, smtpTLS),
-            (.smtpUser, smtpUser), (.smtpPassword, smtpPassword),
+            (.smtpCA, smtpCA), (.smtpUser, smtpUser), (.smtpPassword, smtpPassword),
         ]
         let known = Dictionary(
             uniqueKeysWithValues: values.compactMap { setting, value in value.map { (setting.name, $0) } }

@@ -22,7 +22,7 @@ struct Setting: Sendable {
             publicURL, insertStatus, bodyTimeout, requestTimeout, trustedProxies, serverTiming, poolSize,
             drainDelay, drainTimeout, logLevel, logFormat,
             logSample, logWrites, logRetention,
-            mailFrom, smtpHost, smtpPort, smtpTLS, smtpUser, smtpPassword,
+            mailFrom, smtpHost, smtpPort, smtpTLS, smtpCA, smtpUser, smtpPassword,
         ] + LimitSetting.all.map(\.setting)
 
     static let databaseURL = Setting(
@@ -149,6 +149,11 @@ struct Setting: Sendable {
         name: "smtp-tls",
         defaultValue: "starttls",
         help: "How the connection to it is protected: starttls, tls (from the first byte) or off."
+    )
+    static let smtpCA = Setting(
+        name: "smtp-ca",
+        defaultValue: nil,
+        help: "PEM file of the authorities that vouch for its certificate; by default the system's."
     )
     static let smtpUser = Setting(
         name: "smtp-user",

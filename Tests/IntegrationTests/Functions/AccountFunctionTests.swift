@@ -62,6 +62,21 @@ struct AccountFunctionTests {
         #expect(refused.status == 401)
     }
 
+    @Test("a function that logs in knows the request")
+    func request() async throws {
+        let api = try await FunctionServer.caller()
+        let id = UUID().uuidString
+        let login = try await api.provider(
+            "custom-function",
+            "login",
+            #"{"id":"\#(id)","key":"right","asks":true}"#,
+            as: ["User-Agent": "tests"]
+        )
+        let profile = try await api.profile(try api.tokens(login).accessToken)
+        let identity = (profile.object["identities"] as? [[String: Any]])?.first
+        #expect(identity?["id"] as? String == "\(id)tests127.0.0.1")
+    }
+
     @Test("a script says as whom the Data API runs")
     func dataAPI() async throws {
         let api = try await FunctionServer.caller()

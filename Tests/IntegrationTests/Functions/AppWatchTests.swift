@@ -24,6 +24,47 @@ struct AppWatchTests {
         #expect(!result.output.contains("functions/good.js: line"))
     }
 
+    @Test("dev and import refuse it, too, with file, line and column, and nothing is served or stored")
+    func refused() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "refused-\(UUID().uuidString)"
+        )
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("app/functions"),
+            withIntermediateDirectories: true
+        )
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // The private PostgreSQL runs as somebody else.
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+        let app = folder.appendingPathComponent("app")
+        let files = [
+            "realm_config.json": #"{"config_version": 20210101, "name": "refused"}"#,
+            "functions/bad.js": "exports = () => {\n  return 300 +;\n};",
+        ]
+        for (path, text) in files { try Data(text.utf8).write(to: app.appendingPathComponent(path)) }
+        let dev = try await Shell.finish(
+            RunningServer.binary,
+            [
+                "dev", "--data-dir", folder.appendingPathComponent("data").path, "--app", app.path, "--port",
+                "0",
+                "--https-port", "0", "--admin-port", "0",
+            ]
+        )
+        #expect(dev.status != 0)
+        #expect(
+            (dev.output + dev.errors).contains(/functions\/bad\.js: line 2/),
+            "\(dev.output)\(dev.errors)"
+        )
+        let database = try await FunctionServer.caller().server.database
+        let imported = try await Shell.finish(
+            RunningServer.binary,
+            ["import", app.path, "--database-url", database]
+        )
+        #expect(imported.status == 1)
+        #expect(imported.output.contains("error: functions/bad.js: line 2"), "\(imported.output)")
+        #expect(try Shell.psql(database, "select count(*) from tidegate.apps where name = 'refused'") == "0")
+    }
+
     @Test(
         "a changed function is served without a word; one that does not parse is not, and the reason is told"
     )

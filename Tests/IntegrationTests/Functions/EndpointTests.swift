@@ -49,6 +49,25 @@ struct EndpointTests {
         #expect(silent.text.isEmpty)
     }
 
+    @Test("custom data of the user that a function runs as comes only when the endpoint asks for it")
+    func customData() async throws {
+        let (api, user) = try await FunctionServer.user()
+        try Shell.psql(
+            api.server.database,
+            script: """
+                select tidegate.set_function('functions', 'endpoint/asUser',
+                    'exports = () => context.user.custom_data.origin || "nothing";', '{"run_as_user_id": "\(user.id)"}');
+                select tidegate.set_endpoint('functions', '/with', 'GET', '{"function_name": "endpoint/asUser",
+                    "respond_result": true, "fetch_custom_user_data": true}');
+                select tidegate.set_endpoint('functions', '/without', 'GET', '{"function_name": "endpoint/asUser",
+                    "respond_result": true, "fetch_custom_user_data": false}');
+                """
+        )
+        try await eventually { try await api.endpoint("GET", "/without").status == 200 }
+        #expect(try await api.endpoint("GET", "/with").text == #""anon-user""#)
+        #expect(try await api.endpoint("GET", "/without").text == #""nothing""#)
+    }
+
     @Test("a method of its own comes before any; what is not there or disabled is not found")
     func routes() async throws {
         let api = try await FunctionServer.caller()

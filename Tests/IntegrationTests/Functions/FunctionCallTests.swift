@@ -140,6 +140,27 @@ struct FunctionCallTests {
         #expect(request["webhookUrl"] == nil)
     }
 
+    @Test("a function may decide who calls another")
+    func canEvaluate() async throws {
+        let (api, user) = try await FunctionServer.user()
+        let text = #"rule not matched for function "asked""#
+        expect(try await api.call("asked", as: user), 400, "FunctionExecutionError", text)
+        let closed = try await api.call("asked", as: user, headers: ["X-Door": "shut"])
+        expect(closed, 400, "FunctionExecutionError", text)
+        #expect(try await api.call("asked", as: user, headers: ["X-Door": "open"]).text == #""in""#)
+    }
+
+    @Test("aggregate on a database is refused by name")
+    func databaseAggregate() async throws {
+        let (api, user) = try await FunctionServer.user()
+        expect(
+            try await api.call("databaseAggregate", as: user),
+            400,
+            "FunctionExecutionError",
+            "aggregate on a database is not served: call it on a collection"
+        )
+    }
+
     @Test("a run that never ends is ended, and others go on")
     func endless() async throws {
         let (api, user) = try await FunctionServer.user()

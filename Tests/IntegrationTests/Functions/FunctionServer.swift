@@ -79,6 +79,8 @@ enum FunctionServer {
          {"name": "quiet", "disable_arg_logs": true},
          {"name": "byScript", "run_as_user_id_script_source": "exports = (id) => id === 'system' ? {runAsSystem: true} : id;"},
          {"name": "withKey", "can_evaluate": {"%%request.requestHeaders.x-secret-key": "open"}},
+         {"name": "asked", "can_evaluate": {"%%true": {"%function": {"name": "mayCall", "arguments": ["%%user.id"]}}}},
+         {"name": "mayCall", "private": true},
          {"name": "auth/logIn", "private": true, "run_as_system": true},
          {"name": "auth/created", "private": true, "run_as_system": true},
          {"name": "endpoint/hello", "run_as_system": true},
@@ -141,11 +143,27 @@ enum FunctionServer {
           return (await accounts.find({ _id: { $in: [from, to] } }).sort({ _id: 1 }).toArray()).map((a) => a.balance);
         };
         """,
+        "functions/bump.js": """
+        exports = async (id, how) => {
+          const items = context.services.get('mongodb-atlas').db('todo').collection('Open');
+          const bump = () => items.updateOne({ _id: id }, { $inc: { n: 1 } }, { upsert: true });
+          await bump();
+          await bump();
+          if (how === 'throw') throw new Error('bumped');
+          return 'bumped';
+        };
+        """,
+        "functions/asked.js": "exports = () => 'in';",
+        "functions/mayCall.js":
+            "exports = (id) => id === context.user.id && context.request.requestHeaders['X-Door'][0] === 'open';",
+        "functions/databaseAggregate.js":
+            "exports = () => context.services.get('mongodb-atlas').db('todo').aggregate([{ $limit: 1 }]).toArray();",
         "functions/loop.js": "exports = () => { for (;;) {} };",
         "functions/auth/logIn.js": """
         exports = (payload) => {
           if (payload.options || payload.provider) throw new Error('more than the payload came');
           if (payload.key !== 'right') throw new Error('wrong key');
+          if (payload.asks) return payload.id + context.request.httpUserAgent + context.request.remoteIPAddress;
           return payload.name ? { id: payload.id, name: payload.name } : payload.id;
         };
         """,

@@ -96,14 +96,14 @@ struct RateLimitTests {
         )
     }
 
-    /// Fails until refused.
+    /// Fails until refused: several at once, since one after the other may take longer than the minute gives back.
     private func exhaust(_ api: APICaller, _ email: String, from address: String) async throws -> APICaller
         .Answer?
     {
-        for _ in 0..<20 {
-            let answer = try await tryPassword(api, email, "wrong", from: address)
-            if answer.status == 429 { return answer }
-            #expect(answer.status == 401)
+        for _ in 0..<10 {
+            let answers = try await flood(6) { try await tryPassword(api, email, "wrong", from: address) }
+            if let refusal = answers.first(where: { $0.status == 429 }) { return refusal }
+            #expect(answers.allSatisfy { $0.status == 401 })
         }
         return nil
     }

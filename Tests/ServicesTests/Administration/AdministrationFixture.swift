@@ -59,6 +59,11 @@ struct AdministrationFixture: Sendable {
         "GRANT SELECT ON public.legacy TO tidegate_owner, tidegate_admin",
         "SELECT tidegate.map_table('shop', 'store', 'legacy', 'public.legacy')",
         "SELECT tidegate.set_value('shop', 'v', '1')",
+        "SELECT tidegate.set_sync('shop', '{\"type\": \"flexible\", \"state\": \"enabled\"}')",
+        """
+        WITH app AS (INSERT INTO tidegate.sync_apps (app, salt) SELECT id, 1 FROM tidegate.apps RETURNING app)
+        INSERT INTO tidegate.sync_files (app, ident, salt, user_id) SELECT app, 2, 1, '65f0c0ffee00000000000001' FROM app
+        """,
         "SELECT tidegate.set_secret('shop', 's', 'a secret')",
         "SELECT tidegate.set_environment_values('shop', 'qa', '{}')",
         "SELECT tidegate.set_function('shop', 'f', 'exports = () => 1')",

@@ -38,12 +38,13 @@ extension AdministrationSuites {
             "environment": "'qa'", "values": "'{}'", "origins": "ARRAY['https://a.example']",
             "client_app_id": "'new-abcde'", "route": "'/g'", "http_method": "'GET'",
             "keep": "interval '1 day'",
-            "partition_rows": "1000", "overlap": "interval '1 day'", "secret": "'s'", "value": "'1'",
+            "lifetime": "interval '1 day'", "partition_rows": "1000", "overlap": "interval '1 day'",
+            "secret": "'s'", "value": "'1'",
             "session_id": "'65f0c0ffee00000000000003'", "schema": "'{}'", "relationships": "'{}'",
             "rules": #"'{"roles": []}'"#, "config": "'{}'", "request_id": "'65f0c0ffee00000000000001'",
             "limit": "10", "doc": "'{}'::jsonb", "spec": "'{}'::jsonb", "allowed": "true",
             "purpose": "'confirm'", "body": "'%link%'",
-            "subject": "'Hello'",
+            "subject": "'Hello'", "force_client_reset.ident": "2",
             "mail": "(SELECT max(o.id) FROM tidegate.outbox o)",
             "account": #"'{"_id": "65f0c0ffee00000000000009", "email": "eve@example.com"}'"#,
             "provider_type": "'custom-token'", "identity_id": "'ann-elsewhere'",
@@ -63,6 +64,7 @@ extension AdministrationSuites {
             "revoke_api_key.id": "'65f0c0ffee00000000000002'",
             "set_endpoint.config": #"'{"function_name": "f"}'"#,
             "set_trigger.config": #"'{"type": "AUTHENTICATION", "function_name": "f"}'"#,
+            "order_key.path": "ARRAY['sku']",
             "typed_key.id": #"'{"$oid": "65f0c0ffee00000000000001"}'::jsonb"#,
         ]
 

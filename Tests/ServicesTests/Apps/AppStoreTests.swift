@@ -79,6 +79,32 @@ struct AppStoreTests {
         #expect(exported.paths == shop.keys.sorted())
     }
 
+    @Test(
+        "it keeps what mails say: set by SQL or by a file, given back, and left alone by a tree without them"
+    )
+    func mails() async throws {
+        let file = "auth/mail_templates.json"
+        let texts = changing([file: #"{"confirm": {"subject": "Hello", "body": "Go to %link%"}}"#])
+        #expect(try await importing("mails", texts).changed)
+        #expect(try await !importing("mails", texts).changed)
+        _ = try await database.run(
+            "SELECT tidegate.set_mail_template('mails', 'reset', 'Take %token% and %tokenId%')"
+        )
+        let exported = try await store.export("mails")
+        let node = ConfigurationTreeReader.read(exported).tree?.mailTemplates
+        #expect(
+            node?.document == [
+                "confirm": ["subject": "Hello", "body": "Go to %link%"],
+                "reset": ["body": "Take %token% and %tokenId%"],
+            ]
+        )
+        #expect(try await !importing("mails").changed)
+        #expect(try await store.export("mails")[file] == exported[file])
+        // A file speaks of all of them.
+        #expect(try await importing("mails", changing([file: "{}"])).changed)
+        #expect(try await store.export("mails")[file] == nil)
+    }
+
     @Test("it changes nothing when the same app is imported twice")
     func idempotent() async throws {
         let first = try await importing("twice")

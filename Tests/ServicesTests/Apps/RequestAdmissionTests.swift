@@ -4,8 +4,9 @@ import BSON
 import Crypto
 import Foundation
 import Rules
-import Services
 import Testing
+
+@testable import Services
 
 @Suite("Admission to the Data API")
 struct RequestAdmissionTests {

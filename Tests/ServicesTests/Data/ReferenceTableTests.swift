@@ -19,6 +19,7 @@ struct ReferenceTableTests {
 
         func put(_ documents: [BSONDocument]) async throws {
             _ = try await fixture.perform("deleteMany", "Open", #"{"filter":{}}"#, as: .system)
+            guard !documents.isEmpty else { return }
             let values = BSONValue.array(documents.map { .document($0) })
             let text = ExtendedJSON.canonical(.document(["documents": values]))
             _ = try await fixture.perform("insertMany", "Open", text, as: .system)
@@ -65,7 +66,7 @@ struct ReferenceTableTests {
     @Test("§§2, 3: what a filter matches")
     func filters() async throws {
         let table = Table(fixture: try await DataFixture())
-        let rows = ReferenceTables.filters
+        let rows = ReferenceTables.filters + ReferenceTables.furtherFilters + ReferenceTables.remainingFilters
         var documents: [BSONDocument] = []
         for (index, row) in rows.enumerated() {
             var document: BSONDocument = ["_id": .int32(Int32(index))]
@@ -84,7 +85,10 @@ struct ReferenceTableTests {
             }
             #expect(try find.filter.matches(documents[index], Self.context) == row.matches, "\(row)")
         }
-        for (filter, code) in ReferenceTables.filterErrors {
+        let refused =
+            ReferenceTables.filterErrors + ReferenceTables.furtherFilterErrors
+            + ReferenceTables.remainingFilterErrors
+        for (filter, code) in refused {
             #expect(await table.answer("find", "{\"filter\":\(filter)}") == "error \(code)", "\(filter)")
         }
         await table.fixture.database.close()
@@ -93,7 +97,7 @@ struct ReferenceTableTests {
     @Test("§§4, 5: orders and projections")
     func finds() async throws {
         let table = Table(fixture: try await DataFixture())
-        for row in ReferenceTables.finds {
+        for row in ReferenceTables.finds + ReferenceTables.furtherFinds + ReferenceTables.remainingFinds {
             let documents = try Self.documents(row.documents)
             try await table.put(documents)
             #expect(await table.answer("find", row.members) == row.expected, "\(row)")
@@ -120,7 +124,9 @@ struct ReferenceTableTests {
     @Test("§6: updates")
     func updates() async throws {
         let table = Table(fixture: try await DataFixture())
-        for row in ReferenceTables.updates {
+        let rows =
+            ReferenceTables.updates + ReferenceTables.furtherUpdates + ReferenceTables.remainingUpdates
+        for row in rows {
             let documents = try Self.documents(row.documents)
             try await table.put(documents)
             let members =
@@ -144,10 +150,40 @@ struct ReferenceTableTests {
         await table.fixture.database.close()
     }
 
+    @Test("§6: what an upsert inserts")
+    func upserts() async throws {
+        let table = Table(fixture: try await DataFixture())
+        for row in ReferenceTables.upserts {
+            try await table.put([])
+            let members = "\(row.members.dropLast()),\"upsert\":true}"
+            let answer = await table.answer(row.action, members)
+            let after = answer.hasPrefix("error") ? answer : await table.answer("find", "{}")
+            #expect(after == row.expected, "\(row)")
+            let arguments: UpdateArguments
+            switch try? table.parsed(row.action, members) {
+            case .updateOne(let update)?: arguments = update
+            default: continue
+            }
+            let evaluated = Self.evaluated { () throws(ServiceError) in
+                [
+                    try arguments.update.upsertDocument(filter: arguments.filter, Self.context) {
+                        ObjectID(seconds: 0, unique: 0)
+                    }
+                ]
+            }
+            #expect(evaluated == row.expected, "\(row)")
+        }
+        await table.fixture.database.close()
+    }
+
     @Test("§§8, 9: stages, accumulators and expressions")
     func pipelines() async throws {
         let table = Table(fixture: try await DataFixture())
-        for row in ReferenceTables.pipelines + ReferenceTables.expressions {
+        let rows =
+            ReferenceTables.pipelines + ReferenceTables.expressions + ReferenceTables.furtherPipelines
+            + ReferenceTables.furtherExpressions + ReferenceTables.remainingPipelines
+            + ReferenceTables.remainingExpressions
+        for row in rows {
             let documents = try Self.documents(row.documents)
             try await table.put(documents)
             let members = "{\"pipeline\":\(row.members)}"

@@ -211,6 +211,7 @@ struct TextSearchTests {
             ("find", #"{"filter":{"$and":[{"$text":{"$search":"a"}},{"$text":{"$search":"b"}}]}}"#, 2),
             ("find", #"{"filter":{"t":{"$elemMatch":{"$text":{"$search":"a"}}}}}"#, 2),
             ("find", #"{"filter":{"$text":{"$search":"a"}},"hint":"_id_"}"#, 2),
+            ("find", #"{"filter":{"$text":{"$search":"a"}},"sort":{"$natural":1}}"#, 2),
             ("find", #"{"sort":{"s":{"$meta":"textScore"}}}"#, 40218),
             ("find", #"{"projection":{"s":{"$meta":"textScore"}}}"#, 40218),
             ("find", #"{"filter":{"$text":{"$search":"a"}},"projection":{"s":{"$meta":"x"}}}"#, 17308),

@@ -175,6 +175,40 @@ struct IndexUseTests {
         await indexes.fixture.database.close()
     }
 
+    @Test("mixed types sorted: an index on keys of all types, for those who want it")
+    func mixedIndex() async throws {
+        let indexes = try await filled()
+        try await indexes.create(#"{"n":1}"#, #"{"types":{"n":"mixed"}}"#)
+        try await indexes.fixture.insert(
+            "Open",
+            #"{"_id":9001,"n":"text"}"#,
+            #"{"_id":9002,"n":{"$date":"2024-01-01T00:00:00Z"}}"#,
+            #"{"_id":9003}"#,
+            #"{"_id":9004,"n":true}"#,
+            #"{"_id":9005,"n":{"$numberDouble":"-Infinity"}}"#
+        )
+        for (direction, ids) in [(1, "9003,9005,4140"), (-1, "9002,9004,9001")] {
+            let found = try await plan(indexes, "find", #""sort":{"n":\#(direction)},"limit":3"#)
+            #expect(found.answer["sort"] == "index" && found.answer["grade"] == "exact", "\(found)")
+            #expect(found.indexes.contains("Open_n_1") && !found.nodes.contains("Seq Scan"), "\(found)")
+            #expect(try await indexes.ids(#""sort":{"n":\#(direction)},"limit":3"#) == ids)
+        }
+        // What the index cannot order is found at once, and another way is taken.
+        try await indexes.fixture.insert("Open", #"{"_id":9006,"n":[-1,{"$date":"2025-01-01T00:00:00Z"}]}"#)
+        #expect(try await indexes.ids(#""sort":{"n":-1},"limit":2"#) == "9006,9002")
+        #expect(try await indexes.ids(#""sort":{"n":1},"limit":3"#) == "9003,9005,9006")
+        for (keys, options) in [
+            (#"{"n":1,"m":1}"#, #"{"types":{"n":"mixed"}}"#), (#"{"m":1}"#, #"{"types":{"n":"mixed"}}"#),
+            (#"{"m":1}"#, #"{"types":{"m":"mixed"},"unique":true}"#),
+            (#"{"_id":1}"#, #"{"types":{"_id":"mixed"}}"#),
+        ] {
+            await #expect(throws: ServiceError.self, "\(keys) \(options)") {
+                try await indexes.create(keys, options)
+            }
+        }
+        await indexes.fixture.database.close()
+    }
+
     @Test("equality on any field: the index on whole documents, for those who want it")
     func wildcard() async throws {
         let indexes = try await filled()

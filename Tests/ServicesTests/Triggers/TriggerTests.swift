@@ -329,6 +329,44 @@ struct TriggerTests {
         await gateway.stop()
     }
 
+    @Test("are suspended when their collection is dropped, after what was changed before", .postgres)
+    func drops() async throws {
+        try await prepare("dropped", ["t": Self.onChanges("gone")])
+        let functions = ClosureTriggers()
+        let gateway = try await Gateway(database, "a", functions)
+        try await untilRunning("dropped", "t")
+        func insert(_ id: Int32) async throws {
+            try await write(
+                """
+                INSERT INTO d.gone (_id, doc) SELECT tidegate.typed_key(to_jsonb(n)), jsonb_build_object('_id', n) \
+                FROM (SELECT \(bind: .int4(id))) AS v (n)
+                """
+            )
+        }
+        try await eventually {
+            try await run(
+                "SELECT id FROM tidegate.collections WHERE collection = 'gone' AND 'trigger' = ANY (listeners)"
+            )
+            .rowCount == 1
+        }
+        try await insert(1)
+        try await write("SELECT tidegate.drop_collection('d', 'gone', true)")
+        try await eventually { try await state("dropped", "t").state == "suspended" }
+        #expect(try await state("dropped", "t").reason.hasPrefix("the collection d.gone was dropped"))
+        #expect(functions.count(of: "t") == 1)
+        try await write("SELECT tidegate.resume_trigger('dropped', 't')")
+        try await eventually { try await state("dropped", "t").state == "running" }
+        try await eventually {
+            try await run(
+                "SELECT id FROM tidegate.collections WHERE collection = 'gone' AND 'trigger' = ANY (listeners)"
+            )
+            .rowCount == 1
+        }
+        try await insert(2)
+        try await eventually { functions.count(of: "t") == 2 }
+        await gateway.stop()
+    }
+
     @Test("of changes may run at once when they are unordered, and each event is handled", .postgres)
     func unordered() async throws {
         try await prepare("unordered", ["t": Self.onChanges("many", #", "unordered": true"#)])
@@ -352,8 +390,9 @@ struct TriggerTests {
         )
         try await eventually { functions.count(of: "t") == 500 }
         #expect(most.withLock { $0.most } > 1)
+        // The last ones are written down after their functions have ended; a gateway that stops before repeats them.
+        try await eventually { try await state("unordered", "t").handled == 500 }
         await gateway.stop()
-        #expect(try await state("unordered", "t").handled == 500)
     }
 
     @Test("end the logging of a collection that no trigger follows any more", .postgres)

@@ -1,8 +1,9 @@
-// `require("crypto")`: digests, authentication codes, random bytes, comparison.
+// `require("crypto")`: digests, authentication codes, random bytes, comparison, keys from passwords; ciphers are a
+// file of their own.
 (function (rt) {
   'use strict';
   const { Buffer } = rt.load('require')('buffer', '');
-  const crypto = rt.native.group('crypto');
+  const crypto = rt.group('crypto');
   const plain = (data, encoding) => {
     const buffer = typeof data === 'string' ? Buffer.from(data, encoding) : data;
     if (!ArrayBuffer.isView(buffer)) throw new TypeError('The "data" argument must be a string or a buffer');
@@ -45,7 +46,37 @@
       if (number < end) return low + (number % range);
     }
   };
-  return {
+  /** A key from a password; rounds and sizes are checked by what makes it. */
+  const derived = (make, callback) => {
+    if (typeof callback !== 'function') throw new TypeError('The "callback" argument must be a function');
+    let bytes;
+    let error = null;
+    try {
+      bytes = make();
+    } catch (thrown) {
+      error = thrown;
+    }
+    setImmediate(() => callback(error, bytes));
+  };
+  const pbkdf2Sync = (password, salt, rounds, size, name) =>
+    Buffer.from(crypto.pbkdf2(digestName(name), plain(password), plain(salt), rounds, size));
+  const scryptSync = (password, salt, size, options = {}) => {
+    const cost = options.N ?? options.cost ?? 16384;
+    const blockSize = options.r ?? options.blockSize ?? 8;
+    const parallelism = options.p ?? options.parallelization ?? 1;
+    return Buffer.from(crypto.scrypt(plain(password), plain(salt), size, cost, blockSize, parallelism));
+  };
+  const refused = (name, instead) => () => {
+    throw new Error('crypto.' + name + ' is not supported' + (instead === undefined ? '' : ': use ' + instead));
+  };
+  const missing = {
+    createCipher: 'createCipheriv', createDecipher: 'createDecipheriv', createSign: 'utils.crypto.sign',
+    createVerify: 'utils.crypto.verify', sign: 'utils.crypto.sign', verify: 'utils.crypto.verify',
+    publicEncrypt: undefined, privateDecrypt: undefined, privateEncrypt: undefined, publicDecrypt: undefined,
+    generateKeyPair: undefined, generateKeyPairSync: undefined, createDiffieHellman: undefined,
+    createDiffieHellmanGroup: undefined, createECDH: undefined,
+  };
+  const shim = {
     createHash: (name) => {
       const known = digestName(name);
       return new Digest((bytes) => crypto.digest(known, bytes));
@@ -70,5 +101,18 @@
     },
     randomInt: (low, high) => (high === undefined ? uniform(0, low) : uniform(low, high)),
     timingSafeEqual: (left, right) => crypto.isSame(plain(left), plain(right)),
+    pbkdf2Sync,
+    pbkdf2: (password, salt, rounds, size, name, callback) =>
+      derived(() => pbkdf2Sync(password, salt, rounds, size, name), callback),
+    scryptSync,
+    scrypt: (password, salt, size, options, callback) =>
+      callback === undefined
+        ? derived(() => scryptSync(password, salt, size), options)
+        : derived(() => scryptSync(password, salt, size, options), callback),
   };
+  for (const name of ['createCipheriv', 'createDecipheriv', 'getCiphers']) {
+    shim[name] = (...args) => rt.load('ciphers')[name](...args);
+  }
+  for (const name in missing) shim[name] = refused(name, missing[name]);
+  return shim;
 })

@@ -2,7 +2,7 @@
 (function (rt) {
   'use strict';
   const { Buffer } = rt.load('require')('buffer', '');
-  const zlib = rt.native.group('zlib');
+  const zlib = rt.group('zlib');
   const plain = (data) => {
     const buffer = typeof data === 'string' ? Buffer.from(data) : data;
     if (buffer !== null && typeof buffer === 'object' && buffer._bsontype === 'Binary') return buffer.buffer;

@@ -1,0 +1,154 @@
+import BSON
+import Crypto
+import Errors
+import MQL
+import Rules
+import Sync
+
+/// What a device's user might see when its file was open last, kept with the file.
+///
+/// A device that is brought from there to another view has both until it acknowledges the second.
+struct SyncRememberedView: Equatable {
+    /// One class.
+    struct Part: Equatable {
+        /// Changes with what the role resolves to.
+        let role: String
+        /// Changes with the class's properties.
+        let schema: String
+        /// The documents that the role let the user see; nil where that cannot be said.
+        let seen: Filter?
+    }
+
+    /// By class; of those that serve devices.
+    var parts: [ByteText: Part]
+
+    init(_ view: SyncView, _ app: SyncedApp) {
+        var parts: [ByteText: Part] = [:]
+        let instructions = Dictionary(grouping: app.schema.instructions, by: \.table)
+        for type in app.readableClasses {
+            guard let permission = view.permissions[type.name] else { continue }
+            let schema = (instructions[type.name] ?? []).map { "\($0)" }.joined(separator: "\n")
+            parts[type.name] = Part(
+                role: Self.digest(permission.plan?.plan.fingerprint ?? ""),
+                schema: Self.digest(schema),
+                seen: Self.seen(permission.plan?.plan)
+            )
+        }
+        self.parts = parts
+    }
+
+    private static func seen(_ plan: AccessPlan?) -> Filter? {
+        guard let plan else { return .nothing }
+        // Where fields are hidden, a query may have looked at them in vain, which is not known afterwards.
+        guard plan.readFilterIsExact, plan.readsWholeDocuments else { return nil }
+        let filter = Filter.and([plan.readFilter, plan.queryFilter])
+        return SyncFilterText.document(filter) == nil ? nil : filter
+    }
+
+    private static func digest(_ text: String) -> String {
+        SHA256.hash(data: Array(text.utf8)).prefix(12).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    // MARK: Kept
+
+    /// Read back; nil for what is not one.
+    init?(_ value: BSONValue?) {
+        guard let document = value?.document else { return nil }
+        var parts: [ByteText: Part] = [:]
+        for field in document {
+            guard let part = field.value.document, let role = part["role"]?.string,
+                let schema = part["schema"]?.string
+            else { return nil }
+            var seen: Filter?
+            if let text = part["seen"]?.document {
+                guard let filter = try? FilterParser.parse(text) else { return nil }
+                seen = filter
+            }
+            parts[ByteText(field.key)] = Part(role: role, schema: schema, seen: seen)
+        }
+        self.parts = parts
+    }
+
+    var value: BSONValue {
+        var document = BSONDocument()
+        for (table, part) in parts.sorted(by: { TextOrder.compare($0.key.text, $1.key.text) < 0 }) {
+            document.append(
+                table.text,
+                .document([
+                    "role": .string(part.role), "schema": .string(part.schema),
+                    "seen": part.seen.flatMap(SyncFilterText.document).map { .document($0) } ?? .null,
+                ])
+            )
+        }
+        return .document(document)
+    }
+
+    static func == (left: SyncRememberedView, right: SyncRememberedView) -> Bool {
+        left.parts.count == right.parts.count
+            && left.parts.allSatisfy { table, part in
+                right.parts[table].map { $0.role == part.role && $0.schema == part.schema } ?? false
+            }
+    }
+}
+
+/// What is kept of a file: the view that its device has, and the one that it was brought to and may have.
+struct SyncPermissionsRecord {
+    var now: SyncRememberedView
+    /// The view it was brought to, at which version, and where it stood before.
+    var next: (view: SyncRememberedView, version: Int64, from: Int64)?
+
+    init(_ view: SyncRememberedView) { now = view }
+
+    /// Read back; nil for what is not one.
+    init?(_ text: String) {
+        guard let document = try? ExtendedJSON.readValue(Array(text.utf8)).document,
+            let now = SyncRememberedView(document["now"])
+        else { return nil }
+        self.now = now
+        if let view = SyncRememberedView(document["next"]), let version = document["version"]?.exactInt64,
+            let from = document["from"]?.exactInt64
+        {
+            next = (view, version, from)
+        }
+    }
+
+    var text: String {
+        var document: BSONDocument = ["now": now.value]
+        if let next {
+            document.append("next", next.view.value)
+            document.append("version", .int64(next.version))
+            document.append("from", .int64(next.from))
+        }
+        var text: [UInt8] = []
+        ExtendedJSON.writeCanonical(document, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The device has integrated everything up to a version.
+    mutating func acknowledged(_ version: Int64) {
+        guard let next else { return }
+        // At the version where it stood before, it may not have integrated what came at that version.
+        guard version > next.version || version == next.version && next.version > next.from else { return }
+        self = SyncPermissionsRecord(next.view)
+    }
+
+    /// What the device may hold, of either view; nil where that cannot be said.
+    func seen(_ table: ByteText) -> Filter? {
+        var members: [Filter] = []
+        for part in [now.parts[table], next?.view.parts[table]].compactMap(\.self) {
+            guard let seen = part.seen else { return nil }
+            members.append(seen)
+        }
+        switch members.count {
+        case 0: return .nothing
+        case 1: return members[0]
+        default: return .or(members)
+        }
+    }
+
+    /// The view that the device was brought to last.
+    var last: SyncRememberedView { next?.view ?? now }
+}

@@ -1,0 +1,251 @@
+import BSON
+import Errors
+import MQL
+import Postgres
+import QueryCompiler
+import SQL
+import Sync
+
+/// Integrates what a device changed: everything of one message in one transaction.
+///
+/// The order of steps is that of `sync-semantics.md` §6.3. The history is held from beginning to end, so that
+/// versions are given in the order in which they become visible.
+struct SyncUpload {
+    let service: SyncService
+    let app: SyncedApp
+    let file: FileIdent
+    let views: SyncViews
+    let upload: ClientMessage.Upload
+
+    var view: SyncView { views.current }
+
+    /// An object with the document that it is.
+    struct State {
+        var original: BSONDocument?
+        var current: BSONDocument?
+    }
+
+    /// - Returns: The newest version of the device that is integrated now, and what was undone.
+    func integrate() async throws -> (Int64, [SyncErrorReport.RejectedUpdate]) {
+        let id = app.snapshot.id
+        return try await service.inTurn(id) {
+            try await service.database.transaction(within: SyncService.timeLimit) { transaction in
+                try await integrate(in: transaction)
+            }
+        }
+    }
+
+    private func integrate(in transaction: Transaction) async throws -> (
+        Int64, [SyncErrorReport.RejectedUpdate]
+    ) {
+        let id = app.snapshot.id
+        let head = try await transaction.run(SyncStatements.lock(id), plan: .generic)
+        let known = try await transaction.run(SyncStatements.lockFile(id, file: file.ident), plan: .generic)
+        guard let version = head.int(0, 0), let integrated = known.int(0, 0) else {
+            throw SyncFault(.badClientFileIdent, "Bad client file identifier: sync was terminated")
+        }
+        let fresh = upload.changesets.filter { $0.clientVersion > Int64(integrated) }
+        var rejections: [SyncErrorReport.RejectedUpdate] = []
+        if !fresh.isEmpty {
+            if let base = fresh.map(\.serverVersion).min(), let trimmed = head.int(0, 1),
+                base < Int64(trimmed),
+                base > 0
+            {
+                throw SyncFault(.clientFileExpired, "Client file has expired due to log compaction")
+            }
+            _ = try await transaction.run(SyncStatements.origin(id), plan: .generic)
+            let newest: Int64
+            (newest, rejections) = try await apply(fresh, after: Int64(version), in: transaction)
+            _ = try await transaction.run(SyncStatements.advance(id, to: newest), plan: .generic)
+        }
+        _ = try await transaction.run(
+            SyncStatements.acknowledge(
+                id,
+                file: file.ident,
+                clientVersion: upload.clientVersion,
+                serverVersion: upload.serverVersion,
+                locked: upload.lockedServerVersion
+            ),
+            plan: .generic
+        )
+        return (max(Int64(integrated), upload.clientVersion), rejections)
+    }
+
+    // MARK: Steps
+
+    private func apply(
+        _ fresh: [UploadedChangeset],
+        after version: Int64,
+        in transaction: Transaction
+    ) async throws -> (Int64, [SyncErrorReport.RejectedUpdate]) {
+        var changesets = try fresh.map { (uploaded) throws(SyncFault) in try decoded(uploaded) }
+        let touched = Set(changesets.flatMap { $0.instructions.compactMap(\.object) })
+        let documents = SyncDocuments(
+            service: service,
+            app: app,
+            enclosing: EnclosingTransaction(transaction, RecordedOrders(), recordsAtOnce: true)
+        )
+        // Locked first: what others changed of these documents is waiting in the log then, and nothing more comes.
+        let images = try await documents.lock(touched)
+        let newest = try await SyncPending(service: service, app: app).take(after: version, in: transaction)
+        let history = try await concurrent(with: fresh, touching: touched, through: newest, in: transaction)
+        drop(&changesets, of: fresh, replacedBy: history, images)
+        let merged = try await merge(fresh, changesets, history, in: transaction)
+        var integration = SyncIntegration(
+            upload: self,
+            images: images.mapValues { State(original: $0, current: $0) },
+            repaired: Self.repaired(history, file.ident)
+        )
+        for (uploaded, changeset) in zip(fresh, merged) { try integration.integrate(uploaded, changeset) }
+        try await integration.store(documents)
+        let entries = integration.entries(after: newest, timestamp: service.timestamp)
+        try await SyncHistoryReader.append(entries, app.snapshot.id, in: transaction)
+        return (entries.last?.version ?? newest, entries.flatMap(\.rejections))
+    }
+
+    /// The instructions about objects; those about the schema are held against the app's.
+    private func decoded(_ uploaded: UploadedChangeset) throws(SyncFault) -> Changeset {
+        guard uploaded.originFile == 0 else {
+            throw SyncFault(.badOriginFileIdent, "Bad origin file identifier (UPLOAD)")
+        }
+        var changeset = try ChangesetReader.read(uploaded.bytes[...])
+        for instruction in changeset.instructions { try app.schema.check(instruction) }
+        for object in changeset.instructions.lazy.compactMap(\.object) {
+            guard let mapping = app.schema.mapping(of: object.table) else {
+                throw SyncFault(
+                    .invalidSchemaChange,
+                    "Invalid schema change: there is no class \"\(object.table.text)\" in the app's schema"
+                )
+            }
+            guard let id = mapping.id(of: object.key), (try? TypedKey.text(id)) != nil else {
+                throw SyncFault(
+                    .badChangeset,
+                    "Bad changeset: a primary key of class \"\(object.table.text)\" is not one that can be stored"
+                )
+            }
+        }
+        changeset.instructions.removeAll { $0.object == nil }
+        return changeset
+    }
+
+    /// What the device did not know of when it made its changes, of what is about the same objects.
+    private func concurrent(
+        with fresh: [UploadedChangeset],
+        touching objects: Set<ObjectAddress>,
+        through newest: Int64,
+        in transaction: Transaction
+    ) async throws -> [SyncHistoryEntry] {
+        let base = fresh.first?.serverVersion ?? newest
+        guard base < newest else { return [] }
+        let rows = try await transaction.run(
+            SyncStatements.concurrent(
+                app.snapshot.id,
+                file: file.ident,
+                after: base,
+                through: newest,
+                classes: objects.map(\.table.text),
+                keys: objects.map { SyncKeyText.text(of: $0.key) }
+            ),
+            plan: .generic
+        )
+        return try SyncHistoryReader.entries(rows)
+    }
+
+    private var evaluationContext: EvaluationContext {
+        EvaluationContext(now: service.now(), meter: EvaluationMeter(limit: .max))
+    }
+
+    /// Drops what the device loses by bootstraps that it did not know of.
+    private func drop(
+        _ changesets: inout [Changeset],
+        of fresh: [UploadedChangeset],
+        replacedBy history: [SyncHistoryEntry],
+        _ images: [ObjectAddress: BSONDocument]
+    ) {
+        let context = evaluationContext
+        for (place, uploaded) in fresh.enumerated() {
+            var known: [ObjectAddress: Bool] = [:]
+            changesets[place].instructions.removeAll { instruction in
+                guard let object = instruction.object else { return false }
+                if let known = known[object] { return known }
+                let isReplaced = views.isReplaced(object, after: uploaded.serverVersion, context) { version in
+                    let next = history.lazy.filter { $0.version > version && $0.targetFile == nil }
+                        .compactMap { $0.objects.first { $0.address == object } }.first
+                    return next.map(\.before) ?? images[object]
+                }
+                known[object] = isReplaced
+                return isReplaced
+            }
+        }
+    }
+
+    /// The changes as they are after everything that the device did not know of.
+    private func merge(
+        _ fresh: [UploadedChangeset],
+        _ changesets: [Changeset],
+        _ history: [SyncHistoryEntry],
+        in transaction: Transaction
+    ) async throws -> [Changeset] {
+        // What undoes rejected writes is not merged: those objects' later changes are dropped whole.
+        let others = history.filter { $0.targetFile == nil }
+        guard let first = others.first else { return changesets }
+        let id = app.snapshot.id
+        var rewritten: [Int64: Changeset] = [:]
+        let rows = try await transaction.run(
+            SyncStatements.reciprocal(id, file: file.ident, after: first.version - 1),
+            plan: .generic
+        )
+        for row in 0..<rows.rowCount {
+            guard let version = rows.int(row, 0),
+                let bytes = rows.slice(row, 1).flatMap({ SyncBytes.bytea($0) })
+            else { throw SyncHistoryReader.malformed }
+            rewritten[Int64(version)] = try ChangesetReader.read(bytes[...])
+        }
+        let context = evaluationContext
+        var reciprocal = ReciprocalHistory(
+            others.map { entry in
+                MergeEntry(
+                    changeset: rewritten[entry.version]
+                        ?? Changeset(entry.instructions(for: views[entry.version], context)),
+                    timestamp: entry.timestamp,
+                    file: UInt64(entry.originFile),
+                    version: UInt64(entry.version)
+                )
+            }
+        )
+        let merged = try reciprocal.integrate(
+            zip(fresh, changesets).map { uploaded, changeset in
+                ReciprocalHistory.Incoming(
+                    MergeEntry(
+                        changeset: changeset,
+                        timestamp: uploaded.timestamp,
+                        file: UInt64(file.ident),
+                        version: UInt64(uploaded.clientVersion)
+                    ),
+                    base: UInt64(uploaded.serverVersion)
+                )
+            }
+        )
+        for entry in reciprocal.entries where entry.isRewritten {
+            _ = try await transaction.run(
+                SyncStatements.keepReciprocal(
+                    id,
+                    file: file.ident,
+                    version: Int64(entry.version),
+                    ChangesetWriter.write(entry.changeset)
+                ),
+                plan: .generic
+            )
+        }
+        return merged.map(\.changeset)
+    }
+
+    /// The versions that put objects right which the device was not allowed to write.
+    private static func repaired(_ history: [SyncHistoryEntry], _ file: Int64) -> [ObjectAddress: Int64] {
+        var repaired: [ObjectAddress: Int64] = [:]
+        for entry in history where entry.targetFile == file {
+            for rejection in entry.rejections { repaired[rejection.object] = entry.version }
+        }
+        return repaired
+    }
+}

@@ -1,0 +1,108 @@
+import AppDefinition
+import BSON
+import Errors
+import MQL
+import Schemas
+import Sync
+
+/// An app at one version, as its devices see it.
+final class SyncedApp: Sendable {
+    let snapshot: AppSnapshot
+    let definition: SyncDefinition
+    let schema: SyncSchema
+    /// The collections of the classes that have one, by the number in the change log.
+    let collections: [Int32: Namespace]
+    /// Where roles find what they may know of users, beside the users themselves.
+    let userData: UserData?
+    /// Of the epoch of the history.
+    let salt: Int64
+    /// What is new in the history.
+    let feed: SyncFeed
+
+    /// The custom user data of an app.
+    struct UserData {
+        /// Its number in the change log.
+        let collection: Int32
+        /// Where a document names its user.
+        let field: String
+
+        /// The user of a document.
+        func user(of document: BSONDocument?) -> String? {
+            switch document?[field] {
+            case .string(let id)?: id
+            case .objectID(let id)?: id.hex
+            default: nil
+            }
+        }
+    }
+
+    init(
+        snapshot: AppSnapshot,
+        definition: SyncDefinition,
+        schema: SyncSchema,
+        collections: [Int32: Namespace],
+        userData: UserData?,
+        salt: Int64,
+        feed: SyncFeed
+    ) {
+        self.snapshot = snapshot
+        self.definition = definition
+        self.schema = schema
+        self.collections = collections
+        self.userData = userData
+        self.salt = salt
+        self.feed = feed
+    }
+
+    /// The classes whose objects devices hold.
+    var readableClasses: [SyncClass] { schema.classes.filter { $0.namespace != nil && !$0.isAsymmetric } }
+
+    /// Whether changes of a collection mean something to devices.
+    func follows(_ collection: Int32) -> Bool {
+        collections[collection] != nil || userData?.collection == collection
+    }
+
+    /// The names that queries may use in a class.
+    func queryableFields(of type: SyncClass) -> Set<String> {
+        guard let namespace = type.namespace else { return [] }
+        return Set(definition.queryableFields(of: namespace.collection) + ["_id"])
+    }
+
+    /// The classes that the schemas of an app make.
+    static func schema(of snapshot: AppSnapshot, _ definition: SyncDefinition) -> (
+        schema: SyncSchema, faults: [SyncSchema.Fault]
+    ) {
+        var sources: [SyncSchema.Source] = []
+        for source in snapshot.definition.dataSources
+        where definition.dataSource == nil || TextOrder.equal(definition.dataSource ?? "", source.name) {
+            for collection in source.collections {
+                guard let schema = collection.schema, schema.title != nil else { continue }
+                let isAsymmetric = schema.title.map { title in
+                    definition.asymmetricCollections.contains { TextOrder.equal($0, title) }
+                }
+                sources.append(
+                    SyncSchema.Source(
+                        namespace: Namespace(
+                            dataSource: source.name,
+                            database: collection.database,
+                            collection: collection.collection
+                        ),
+                        schema: schema,
+                        relationships: collection.relationships.map {
+                            Schemas.Relationship(
+                                path: $0.field,
+                                dataSource: $0.dataSource,
+                                database: $0.database,
+                                collection: $0.collection,
+                                foreignKey: $0.foreignKey,
+                                isList: $0.isList
+                            )
+                        },
+                        isAsymmetric: isAsymmetric ?? false
+                    )
+                )
+            }
+        }
+        return SyncSchema.make(sources)
+    }
+}

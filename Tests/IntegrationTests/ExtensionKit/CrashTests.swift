@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+import TidegateClient
+
+/// Issue 8, Show 1.
+///
+/// `make kit-crashes ROUNDS=200` does it in full.
+@Suite("A share extension and its main app, killed at random", .timeLimit(.minutes(60)))
+struct CrashTests {
+    private struct Recording {
+        let document: String
+        let program: SampleProgram
+    }
+
+    @Test("every recorded operation is done once, in order, or set aside with a reason")
+    func losesNothing() async throws {
+        let stage = try await KitStage()
+        try await stage.run("sample-main-app", "login")
+        var random = SeededRandom(seed: UInt64(KitAmount.of("SEED", 1)))
+        let rounds = KitAmount.of("ROUNDS", 8)
+        let mark = UUID().uuidString
+        var recordings: [Recording] = []
+        func record(_ suffix: String) throws {
+            let document = "\(mark)-\(recordings.count)\(suffix)"
+            let program = try stage.start("sample-share-extension", ["record", document, "100000", "8"])
+            recordings.append(Recording(document: document, program: program))
+        }
+        var extensions = (0, 1)
+        try record("")
+        try record("-refused")
+        var main = try stage.start("sample-main-app", ["run"])
+        var kills = ["extension": 0, "main app": 0, "gateway": 0]
+        for _ in 0..<rounds {
+            try await Task.sleep(for: .milliseconds(.random(in: 20...400, using: &random)))
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0:
+                recordings[extensions.0].program.crash()
+                extensions.0 = recordings.count
+                try record("")
+                kills["extension", default: 0] += 1
+            case 1:
+                recordings[extensions.1].program.crash()
+                extensions.1 = recordings.count
+                try record("-refused")
+                kills["extension", default: 0] += 1
+            case 2:
+                main.crash()
+                main = try stage.start("sample-main-app", ["run"])
+                kills["main app", default: 0] += 1
+            default:
+                try await stage.stopGateway(Bool.random(using: &random) ? SIGKILL : SIGTERM)
+                try await Task.sleep(for: .milliseconds(.random(in: 0...300, using: &random)))
+                try await stage.startGateway()
+                kills["gateway", default: 0] += 1
+            }
+        }
+        for recording in recordings {
+            recording.program.crash()
+            try await eventually { recording.program.exitCode != nil }
+        }
+        main.crash()
+        try await eventually { main.exitCode != nil }
+        let drained = try await stage.run("sample-main-app", "drain")
+        #expect(drained.contains("end empty"), "\(drained)")
+        let app = try stage.app()
+        let user = try #require(app.currentUser)
+        let queue = try DiskQueue(container: stage.container)
+        let refused = try await queue.refused(for: .user(user)).map(\.operation.description)
+        var operations = 0
+        for recording in recordings {
+            operations += try await check(recording, refused, user)
+        }
+        for operation in try await queue.refused(for: .user(user)) {
+            #expect(operation.code == "NoMatchingRuleFound", "\(operation.reason)")
+            #expect(!operation.reason.isEmpty)
+        }
+        print("kit: \(rounds) kills \(kills), \(operations) operations, \(refused.count) of them set aside")
+        try await stage.remove()
+    }
+
+    /// - Returns: How many operations were recorded.
+    private func check(_ recording: Recording, _ refused: [String], _ user: User) async throws -> Int {
+        let collection = user.mongoClient("mongodb-atlas").database(named: "todo").collection(
+            withName: "Open"
+        )
+        let document = try await collection.findOne(filter: ["_id": .string(recording.document)])
+        let done = document?["numbers"]?.arrayValue?.compactMap(\.asInt) ?? []
+        // In order, and none twice.
+        #expect(zip(done, done.dropFirst()).allSatisfy { $0 < $1 }, "\(recording.document): \(done)")
+        let said = recording.program.recorded.map(\.number)
+        let isRefused = { (number: Int) in recording.document.hasSuffix("refused") && number % 5 == 4 }
+        #expect(!done.contains(where: isRefused))
+        let setAside = refused.filter { $0.contains("\"\(recording.document)\"") }
+        for number in said where isRefused(number) {
+            let mark = #"{"numbers":{"$numberInt":"\#(number)"}}"#
+            #expect(setAside.filter { $0.contains(mark) }.count == 1, "\(recording.document) \(number)")
+        }
+        let missing = Set(said.filter { !isRefused($0) }).subtracting(done)
+        #expect(missing.isEmpty, "\(recording.document): \(missing)")
+        // One may have been recorded whose word was never heard.
+        #expect(done.count + setAside.count <= said.count + 1, "\(recording.document)")
+        return done.count + setAside.count
+    }
+}
