@@ -83,7 +83,7 @@ struct SharingTests {
             withName: "Open"
         )
         #expect(try await collection.count(filter: ["text": .string(text)]) == 2)
-        try await stage.run("sample-main-app", "export")
+        try await stage.run("sample-main-app", "export", text)
         let shown = try await stage.run("sample-share-extension", "shown")
         #expect(shown.split(separator: "\n").filter { $0 == text }.count == 2)
         let empty = try await stage.run("sample-empty")

@@ -143,17 +143,20 @@ struct OverloadTests {
     func bodies() async throws {
         let api = try await Tiny.caller()
         let user = try await api.newUser()
-        let held = try holdOpen(api, user, bytes: 200_000)
+        var held = [try holdOpen(api, user, bytes: 200_000)]
         let large = #""document":{"a":"\#(String(repeating: "x", count: 150_000))"}"#
         try await eventually {
             let answer = try await api.act("insertOne", "Open", large, as: user.bearer)
-            return answer.status == 503 && answer.error.contains("(limit max-buffered-body-bytes)")
+            if answer.status == 503, answer.error.contains("(limit max-buffered-body-bytes)") { return true }
+            // The one that is held may have been turned away: the requests of the test before it may not be over.
+            held.append(try holdOpen(api, user, bytes: 200_000))
+            return false
         }
         try await eventually {
             try await api.act("insertOne", "Open", #""document":{"a":1}"#, as: user.bearer).status == 201
         }
         #expect(try await api.act("insertOne", "Open", large, as: user.bearer).status == 503)
-        held.close()
+        for connection in held { connection.close() }
         try await eventually {
             try await api.act("insertOne", "Open", large, as: user.bearer).status == 201
         }

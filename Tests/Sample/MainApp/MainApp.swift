@@ -31,7 +31,7 @@ enum MainApp {
             let notes = try sample.user().mongoClient(sample.target.service)
                 .database(named: sample.target.database).collection(withName: sample.target.collection)
             let count = try await LocalStore(container: sample.container)
-                .export(notes, filter: ["text": ["$exists": true]], as: "notes")
+                .export(notes, filter: ["text": .string(try sample.argument(1))], as: "notes")
             SampleApp.say("exported \(count)")
         default: throw TidegateError(.invalidArgument, "no such command: \(sample.arguments[0])")
         }
