@@ -154,30 +154,6 @@ COMMENT ON FUNCTION tidegate.new_sync_file(text, bigint, text) IS 'Gives a devic
 
 -- What operators do -------------------------------------------------------------------------------------
 
-CREATE FUNCTION tidegate.terminate_sync(app text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-    found_app text;
-    place record;
-BEGIN
-    found_app := tidegate.app_id(terminate_sync.app);
-    FOR place IN SELECT c.database, c.collection FROM tidegate.sync_collections s
-        JOIN tidegate.collections c ON c.id = s.collection_id WHERE s.app = found_app
-        AND NOT EXISTS (SELECT FROM tidegate.sync_collections o WHERE o.collection_id = s.collection_id AND o.app <> found_app)
-    LOOP
-        PERFORM tidegate.set_listener(place.database, place.collection, 'sync', false);
-    END LOOP;
-    DELETE FROM tidegate.sync_pending p WHERE p.app = found_app;
-    DELETE FROM tidegate.sync_apps a WHERE a.app = found_app;
-    PERFORM pg_notify('tidegate_config', found_app);
-END
-$$;
-COMMENT ON FUNCTION tidegate.terminate_sync(text) IS
-    'Forgets the history and the files of an app''s devices: every device that connects afterwards must reset. The documents stay.';
-
 CREATE FUNCTION tidegate.list_sync_files(app text)
     RETURNS TABLE (ident bigint, user_id text, client_version bigint, acknowledged bigint, behind bigint,
                    query_version bigint, query text, created_at timestamptz, seen_at timestamptz)
@@ -214,7 +190,7 @@ BEGIN
     FOR object IN
         SELECT p.oid::regprocedure AS name, p.proname AS short FROM pg_proc p
         WHERE p.pronamespace = 'tidegate'::regnamespace
-          AND p.proname IN ('queue_sync', 'begin_sync', 'new_sync_file', 'terminate_sync', 'list_sync_files')
+          AND p.proname IN ('queue_sync', 'begin_sync', 'new_sync_file', 'list_sync_files')
     LOOP
         EXECUTE format('ALTER FUNCTION %s OWNER TO tidegate_owner', object.name);
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', object.name);
@@ -222,8 +198,6 @@ BEGIN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_gateway', object.name);
         ELSIF object.short = 'list_sync_files' THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_admin, tidegate_readonly', object.name);
-        ELSIF object.short = 'terminate_sync' THEN
-            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_admin', object.name);
         END IF;
     END LOOP;
 END

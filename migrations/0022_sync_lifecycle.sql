@@ -139,7 +139,7 @@ CREATE FUNCTION tidegate.enable_sync(app text) RETURNS void
     AS $$ BEGIN PERFORM tidegate.set_sync_state(tidegate.app_id(app), 'enabled'); END $$;
 COMMENT ON FUNCTION tidegate.enable_sync(text) IS 'Devices sync, again after pause_sync or anew after terminate_sync.';
 
-CREATE OR REPLACE FUNCTION tidegate.terminate_sync(app text) RETURNS void
+CREATE FUNCTION tidegate.terminate_sync(app text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 AS $$
@@ -307,7 +307,7 @@ DECLARE
     object record;
     for_gateway text[] := ARRAY['keep_sync_gateway', 'end_sync_gateway', 'claim_sync_file', 'release_sync_file',
         'announce_sync_user', 'trim_sync'];
-    for_admin text[] := ARRAY['pause_sync', 'enable_sync', 'force_client_reset', 'trim_sync'];
+    for_admin text[] := ARRAY['pause_sync', 'enable_sync', 'force_client_reset', 'trim_sync', 'terminate_sync'];
 BEGIN
     FOR object IN
         SELECT c.oid::regclass AS name, c.relkind FROM pg_class c
@@ -321,14 +321,14 @@ BEGIN
     FOR object IN
         SELECT p.oid::regprocedure AS name, p.proname AS short FROM pg_proc p
         WHERE p.pronamespace = 'tidegate'::regnamespace
-          AND p.proname = ANY (for_gateway || for_admin || ARRAY['set_sync_state', 'terminate_sync', 'has_sync_gateway', 'sync_queries'])
+          AND p.proname = ANY (for_gateway || for_admin || ARRAY['set_sync_state', 'has_sync_gateway', 'sync_queries'])
     LOOP
         EXECUTE format('ALTER FUNCTION %s OWNER TO tidegate_owner', object.name);
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', object.name);
         IF object.short = ANY (for_gateway) THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_gateway', object.name);
         END IF;
-        IF object.short = ANY (for_admin || ARRAY['terminate_sync']) THEN
+        IF object.short = ANY (for_admin) THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_admin', object.name);
         ELSIF object.short = 'sync_queries' THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_admin, tidegate_readonly', object.name);
