@@ -29,9 +29,23 @@ public final class LineServer: Sendable {
             return nil
         }
 
+        /// So many bytes; fewer at the end of the connection.
+        public func bytes(_ count: Int) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: count)
+            var have = 0
+            while have < count {
+                let got = bytes[have...].withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+                guard got > 0 else { break }
+                have += got
+            }
+            return Array(bytes.prefix(have))
+        }
+
         /// Sends a text as it stands.
-        public func send(_ text: String) {
-            let bytes = Array(text.utf8)
+        public func send(_ text: String) { send(Array(text.utf8)) }
+
+        /// Sends bytes; what the other side no longer takes is dropped.
+        public func send(_ bytes: [UInt8]) {
             var sent = 0
             while sent < bytes.count {
                 let count = bytes[sent...].withUnsafeBytes {

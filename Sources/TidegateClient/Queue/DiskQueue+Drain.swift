@@ -96,11 +96,18 @@ extension DiskQueue {
         _ tell: @Sendable (String, Outcome) async throws -> Void
     ) async throws {
         var mayHurry = hurry
-        while let next = try await next(sender.owner) {
-            try Task.checkCancellation()
+        var last: (operation: Waiting, answer: AnyBSON)?
+        while true {
             let now = Date().timeIntervalSince1970
-            // A clock that was set back must not make anybody wait for long.
-            if !mayHurry, next.notBefore > now, next.notBefore < now + Self.longestPause * 2 {
+            let next = try await advance(sender.owner, past: last?.operation, now, hurry: mayHurry)
+            if let (operation, answer) = last {
+                report.done += 1
+                try await tell(operation.key, .done(answer))
+                last = nil
+            }
+            guard let next else { return }
+            try Task.checkCancellation()
+            guard mayHurry || next.isDue(now) else {
                 report.end = .later(Date(timeIntervalSince1970: next.notBefore), Self.pausing)
                 return
             }
@@ -111,12 +118,8 @@ extension DiskQueue {
                 try await tell(next.key, .refused(Self.unknown))
                 continue
             }
-            try await markSent(next, now)
             do {
-                let answer = try await sender.backend.perform(next.operation.call, key: next.key)
-                try await remove(next)
-                report.done += 1
-                try await tell(next.key, .done(answer))
+                last = (next, try await sender.backend.perform(next.operation.call, key: next.key))
             } catch let error as TidegateError where error.kind == .storage {
                 throw error
             } catch let error as TidegateError where error.kind == .loggedOut {
@@ -144,45 +147,50 @@ extension DiskQueue {
         let attempts: Int
         let notBefore: TimeInterval
 
+        /// Whether its pause is over; a clock that was set back must not make anybody wait for long.
+        func isDue(_ now: TimeInterval) -> Bool {
+            notBefore <= now || notBefore >= now + DiskQueue.longestPause * 2
+        }
+
         /// Whether the server itself, and no door before it, fails at this operation again and again.
         func isHopeless(_ error: TidegateError, _ most: Int) -> Bool {
             attempts + 1 >= most && error.kind == .service && error.status == 500
         }
     }
 
-    private func next(_ owner: String) async throws -> Waiting? {
-        try await database.read { db in
-            try Row.fetchOne(
+    /// Removes an operation that is done and takes the next one, noting that it may have been done from now on if it is
+    /// to be sent: one transaction, since each waits for the disk.
+    private func advance(
+        _ owner: String,
+        past done: Waiting?,
+        _ now: TimeInterval,
+        hurry: Bool
+    ) async throws -> Waiting? {
+        try await write { db in
+            if let done {
+                try db.execute(sql: "DELETE FROM operations WHERE id = ?", arguments: [done.id])
+            }
+            let row = try Row.fetchOne(
                 db,
                 sql: "SELECT * FROM operations WHERE owner = ? AND is_refused = 0 ORDER BY id LIMIT 1",
                 arguments: [owner]
-            ).map { row in
-                Waiting(
-                    id: row["id"],
-                    key: row["key"],
-                    operation: try Self.operation(row["operation"]),
-                    firstSentAt: row["first_sent_at"],
-                    attempts: row["attempts"],
-                    notBefore: row["not_before"]
+            )
+            guard let row else { return nil }
+            let next = Waiting(
+                id: row["id"],
+                key: row["key"],
+                operation: try Self.operation(row["operation"]),
+                firstSentAt: row["first_sent_at"],
+                attempts: row["attempts"],
+                notBefore: row["not_before"]
+            )
+            if next.firstSentAt == nil, hurry || next.isDue(now) {
+                try db.execute(
+                    sql: "UPDATE operations SET first_sent_at = ? WHERE id = ?",
+                    arguments: [now, next.id]
                 )
             }
-        }
-    }
-
-    /// Notes, before it is sent, that it may have been done from now on.
-    private func markSent(_ waiting: Waiting, _ now: TimeInterval) async throws {
-        guard waiting.firstSentAt == nil else { return }
-        try await write { db in
-            try db.execute(
-                sql: "UPDATE operations SET first_sent_at = ? WHERE id = ?",
-                arguments: [now, waiting.id]
-            )
-        }
-    }
-
-    private func remove(_ waiting: Waiting) async throws {
-        try await write { db in
-            try db.execute(sql: "DELETE FROM operations WHERE id = ?", arguments: [waiting.id])
+            return next
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 import TidegateClient
 
 /// What an app does with the client library, on a real gateway.
-@Suite("The client library", .timeLimit(.minutes(10)))
+@Suite("The client library", .timeLimit(.minutes(30)))
 struct CollectionTests {
     private struct Item: Codable, Sendable, Equatable {
         // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -14,14 +14,15 @@ struct CollectionTests {
         var n: Int
     }
 
-    private static func app() async throws -> (App, APICaller, URL) {
-        let api = try await SharedServer.caller()
+    private static func app(of api: APICaller? = nil) async throws -> (App, APICaller, URL) {
+        let found: APICaller
+        if let api { found = api } else { found = try await SharedServer.caller() }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "client-\(UUID().uuidString)"
         )
-        let url = try #require(URL(string: api.server.http))
+        let url = try #require(URL(string: found.server.http))
         let configuration = AppConfiguration(baseURL: url, sharedContainer: folder, timeout: 300)
-        return (try App(id: api.app, configuration: configuration), api, folder)
+        return (try App(id: found.app, configuration: configuration), found, folder)
     }
 
     private func exercise(_ client: MongoClient) async throws {
@@ -230,6 +231,29 @@ struct CollectionTests {
                 return
             }
             #expect(answer.documentValue?["deletedCount"]?.asInt == 1)
+        }
+    }
+
+    @Test("a function's call waits like a write; what it throws sets it aside")
+    func functions() async throws {
+        let (app, api, folder) = try await Self.app(of: try await FunctionServer.user().0)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let sender = DiskQueue.Sender.user(try await app.login(credentials: .anonymous))
+        let queue = try DiskQueue(container: folder)
+        let mark = UUID().uuidString
+        for how in ["return", "throw"] {
+            let key = "\(mark)-\(how)"
+            try await queue.record(.function("bump", [.string(key), .string(how)]), for: sender)
+        }
+        let report = try await queue.drain(as: sender)
+        #expect(report.done == 1 && report.refused == 1)
+        #expect(try await queue.refused(for: sender).map(\.code) == ["FunctionExecutionError"])
+        for how in ["return", "throw"] {
+            let number = try Shell.psql(
+                api.server.database,
+                "select doc ->> 'n' from todo.\"Open\" where doc ->> '_id' = '\(mark)-\(how)'"
+            )
+            #expect(number == "2", "\(how)")
         }
     }
 

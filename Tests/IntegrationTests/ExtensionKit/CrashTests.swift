@@ -23,7 +23,7 @@ struct CrashTests {
         var recordings: [Recording] = []
         func record(_ suffix: String) throws {
             let document = "\(mark)-\(recordings.count)\(suffix)"
-            let program = try stage.start("sample-share-extension", ["record", document, "100000", "8"])
+            let program = try stage.start("sample-share-extension", ["record", document, "300", "8"])
             recordings.append(Recording(document: document, program: program))
         }
         var extensions = (0, 1)
@@ -76,6 +76,23 @@ struct CrashTests {
             #expect(!operation.reason.isEmpty)
         }
         print("kit: \(rounds) kills \(kills), \(operations) operations, \(refused.count) of them set aside")
+        try await stage.remove()
+    }
+
+    @Test("what was done and never answered is asked for again, and done once")
+    func lostAnswers() async throws {
+        let stage = try await KitStage()
+        try await stage.run("sample-main-app", "login")
+        let document = UUID().uuidString
+        try await stage.run("sample-share-extension", "record", document, "20", "0")
+        let proxy = try ForgetfulProxy(before: stage.url, forgetting: 3)
+        let drained = try await stage.run("sample-main-app", "drain", at: proxy.url)
+        #expect(drained.hasPrefix("done 20 refused 0 end empty"))
+        #expect(proxy.forgotten >= 6)
+        let user = try #require(try stage.app().currentUser)
+        let kept = try await user.mongoClient("mongodb-atlas").database(named: "todo")
+            .collection(withName: "Open").findOne(filter: ["_id": .string(document)])
+        #expect(kept?["numbers"]?.arrayValue?.compactMap(\.asInt) == Array(0..<20))
         try await stage.remove()
     }
 

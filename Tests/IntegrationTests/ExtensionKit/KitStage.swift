@@ -58,11 +58,11 @@ final class KitStage: Sendable {
         old.remove()
     }
 
-    /// Starts one of the sample's programs.
-    func start(_ program: String, _ arguments: [String]) throws -> SampleProgram {
+    /// Starts one of the sample's programs, behind another door if one is given.
+    func start(_ program: String, _ arguments: [String], at door: String? = nil) throws -> SampleProgram {
         let started = try SampleProgram(
             program,
-            [url, TestApp.clientAppID, container.path] + arguments,
+            [door ?? url, TestApp.clientAppID, container.path] + arguments,
             folder: container
         )
         programs.withLock { $0.append(started) }
@@ -71,8 +71,8 @@ final class KitStage: Sendable {
 
     /// Runs one of the sample's programs to its end.
     @discardableResult
-    func run(_ program: String, _ arguments: String...) async throws -> String {
-        let started = try start(program, arguments)
+    func run(_ program: String, _ arguments: String..., at door: String? = nil) async throws -> String {
+        let started = try start(program, arguments, at: door)
         try await eventually { started.exitCode != nil }
         #expect(started.exitCode == 0, "\(program) \(arguments): \(started.errors)")
         return started.output
@@ -87,42 +87,24 @@ final class KitStage: Sendable {
 
 /// One of the sample's programs.
 final class SampleProgram: Sendable {
-    private let id: Int32
     private let files: URL
-    private let status: Status
-
-    private final class Status: Sendable {
-        let value = Mutex<Int32?>(nil)
-    }
+    private let process: WatchedProcess
 
     init(_ name: String, _ arguments: [String], folder: URL) throws {
         files = folder.appendingPathComponent("program-\(UUID().uuidString)")
-        let process = Process()
-        process.executableURL = Self.binary(name)
-        process.arguments = arguments
-        for (file, isOutput) in [("out", true), ("err", false)] {
-            let path = files.path + "." + file
-            _ = FileManager.default.createFile(atPath: path, contents: nil)
-            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-            if isOutput { process.standardOutput = handle } else { process.standardError = handle }
-        }
-        process.standardInput = FileHandle.nullDevice
-        let status = Status()
-        process.terminationHandler = { ended in
-            let code =
-                ended.terminationReason == .exit ? ended.terminationStatus : 128 + ended.terminationStatus
-            status.value.withLock { $0 = code }
-        }
-        try process.run()
-        id = process.processIdentifier
-        self.status = status
+        process = try WatchedProcess(
+            Self.binary(name),
+            arguments,
+            output: URL(fileURLWithPath: files.path + ".out"),
+            errors: URL(fileURLWithPath: files.path + ".err")
+        )
     }
 
     static func binary(_ name: String) -> URL {
         RunningServer.binary.deletingLastPathComponent().appendingPathComponent(name)
     }
 
-    var exitCode: Int32? { status.value.withLock { $0 } }
+    var exitCode: Int32? { process.exitCode }
     var output: String { (try? String(contentsOfFile: files.path + ".out", encoding: .utf8)) ?? "" }
     var errors: String { (try? String(contentsOfFile: files.path + ".err", encoding: .utf8)) ?? "" }
 
@@ -135,7 +117,7 @@ final class SampleProgram: Sendable {
     }
 
     /// Ends it without a word.
-    func crash() { kill(id, SIGKILL) }
+    func crash() { process.send(SIGKILL) }
 }
 
 /// How much of a Show a run does: little among the tests, as much as asked for by hand.

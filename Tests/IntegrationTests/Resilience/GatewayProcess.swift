@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -7,12 +6,7 @@ import Testing
 final class GatewayProcess: Sendable {
     let directory: URL
     private let log: URL
-    private let id: Int32
-    private let status: ExitStatus
-
-    private final class ExitStatus: Sendable {
-        let value = Mutex<Int32?>(nil)
-    }
+    private let process: WatchedProcess
 
     /// Starts the process with a settings file of its own, if one is given.
     init(database: String, settings: String? = nil, arguments: [String] = []) throws {
@@ -29,27 +23,11 @@ final class GatewayProcess: Sendable {
             try Data(settings.utf8).write(to: file)
             arguments += ["--settings", file.path]
         }
-        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
-        let output = try FileHandle(forWritingTo: log)
-        let process = Process()
-        process.executableURL = RunningServer.binary
-        process.arguments = arguments
-        process.standardOutput = output
-        process.standardError = output
-        process.standardInput = FileHandle.nullDevice
-        let status = ExitStatus()
-        process.terminationHandler = { ended in
-            let code =
-                ended.terminationReason == .exit ? ended.terminationStatus : 128 + ended.terminationStatus
-            status.value.withLock { $0 = code }
-        }
-        try process.run()
-        id = process.processIdentifier
-        self.status = status
+        process = try WatchedProcess(RunningServer.binary, arguments, output: log, errors: log)
     }
 
     /// The exit code, or 128 and the signal; nil while it runs.
-    var exitCode: Int32? { status.value.withLock { $0 } }
+    var exitCode: Int32? { process.exitCode }
 
     /// What it printed and logged.
     var output: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
@@ -72,9 +50,7 @@ final class GatewayProcess: Sendable {
         let log: String
     }
 
-    func send(_ signal: Int32) {
-        kill(id, signal)
-    }
+    func send(_ signal: Int32) { process.send(signal) }
 
     func writeSettings(_ text: String) throws {
         try Data(text.utf8).write(to: directory.appendingPathComponent("settings.json"))
@@ -82,7 +58,7 @@ final class GatewayProcess: Sendable {
 
     /// Ends it, whatever it does, and removes its files.
     func remove() {
-        if exitCode == nil { kill(id, SIGKILL) }
+        send(SIGKILL)
         try? FileManager.default.removeItem(at: directory)
     }
 }
