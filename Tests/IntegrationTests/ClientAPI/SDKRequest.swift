@@ -82,6 +82,30 @@ extension APICaller {
         )
     }
 
+    /// Calls an operation of the MongoDB service on a collection of `todo`, with further members of its argument.
+    func callMongo(
+        _ name: String,
+        _ members: String,
+        in collection: String,
+        token: String,
+        as sdk: SDK
+    ) async throws -> Answer {
+        let rest = members.isEmpty ? "" : "," + members
+        let arguments = #""arguments":[{"database":"todo","collection":"\#(collection)"\#(rest)}]"#
+        let body =
+            switch sdk {
+            case .web: #"{"name":"\#(name)",\#(arguments),"service":"mongodb-atlas"}"#
+            case .core: #"{\#(arguments),"name":"\#(name)","service":"mongodb-atlas"}"#
+            }
+        return try await curl(
+            "POST",
+            "/api/client/v2.0/app/\(WholeApp.app)/functions/call",
+            body,
+            token: token,
+            as: sdk
+        )
+    }
+
     struct Unreadable: Error {
         let text: String
     }

@@ -17,13 +17,7 @@ struct Section09BehaviourTests {
     private func call(_ name: String, _ members: String = "", in collection: String = "Open") async throws
         -> APICaller.Answer
     {
-        let rest = members.isEmpty ? "" : "," + members
-        return try await api.curl(
-            "POST",
-            "/api/client/v2.0/app/whole-abcde/functions/call",
-            #"{"name":"\#(name)","arguments":[{"database":"todo","collection":"\#(collection)"\#(rest)}],"service":"mongodb-atlas"}"#,
-            token: user.accessToken
-        )
+        try await api.callMongo(name, members, in: collection, token: user.accessToken, as: .web)
     }
 
     private func insert(_ count: Int) async throws {

@@ -17,14 +17,7 @@ struct Section09ServiceTests {
     private func call(_ name: String, _ members: String = "", in collection: String = "Open") async throws
         -> APICaller.Answer
     {
-        let rest = members.isEmpty ? "" : "," + members
-        return try await api.curl(
-            "POST",
-            "/api/client/v2.0/app/whole-abcde/functions/call",
-            #"{"arguments":[{"database":"todo","collection":"\#(collection)"\#(rest)}],"name":"\#(name)","service":"mongodb-atlas"}"#,
-            token: user.accessToken,
-            as: .core
-        )
+        try await api.callMongo(name, members, in: collection, token: user.accessToken, as: .core)
     }
 
     /// Calls, and compares the answer.

@@ -25,7 +25,7 @@ enum WholeApp {
             // The suites ask for more mails and fail more often than one person would.
             arguments: [
                 "--mails-per-hour-per-address", "0", "--failed-logins-per-minute-per-address", "0",
-                "--failed-logins-per-minute-per-account", "0", "--function-timeout", "15",
+                "--failed-logins-per-minute-per-account", "0", "--function-timeout", "45",
             ]
         )
         try Shell.psql(

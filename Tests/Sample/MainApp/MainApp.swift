@@ -5,14 +5,7 @@ import TidegateClient
 /// The main app as a command line: it logs in, and does what its extension left on disk.
 @main
 enum MainApp {
-    static func main() async {
-        do {
-            try await run(SampleApp())
-        } catch {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
-            exit(1)
-        }
-    }
+    static func main() async { await SampleApp.main(run) }
 
     private static func run(_ sample: SampleApp) async throws {
         switch sample.arguments[0] {

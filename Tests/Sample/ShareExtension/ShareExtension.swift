@@ -5,14 +5,7 @@ import TidegateClient
 /// A share extension as a command line: it has a moment, and perhaps no network.
 @main
 enum ShareExtension {
-    static func main() async {
-        do {
-            try await run(SampleApp())
-        } catch {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
-            exit(1)
-        }
-    }
+    static func main() async { await SampleApp.main(run) }
 
     private static func run(_ sample: SampleApp) async throws {
         switch sample.arguments[0] {

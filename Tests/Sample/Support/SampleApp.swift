@@ -32,6 +32,16 @@ public struct SampleApp: Sendable {
         target = RecordedOperation.Target("todo", "Open")
     }
 
+    /// What a program does with its command line; a failure is told on standard error and by the exit code 1.
+    public static func main(_ run: (SampleApp) async throws -> Void) async {
+        do {
+            try await run(SampleApp())
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
     /// The user of the app, whichever of the two programs logged in.
     public func user() throws -> User {
         guard let user = app.currentUser else { throw TidegateError(.loggedOut, "nobody is logged in") }
