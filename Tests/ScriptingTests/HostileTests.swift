@@ -8,7 +8,7 @@ import Testing
 struct HostileTests {
     private static func outcome(
         _ source: String,
-        within: Duration = .seconds(60),
+        within: Duration = .seconds(300),
         limits: ScriptLimits = ScriptLimits(workers: 1, memoryBytes: 250 << 20)
     ) async -> (ScriptOutcome, next: String) {
         let pool = ScriptFixture.pool(limits)

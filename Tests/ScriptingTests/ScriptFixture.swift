@@ -48,7 +48,7 @@ struct ScriptFixture {
         form: ScriptCall.Form = .plain,
         request: BSONDocument? = nil,
         isSystem: Bool = false,
-        within: Duration = .seconds(60)
+        within: Duration = .seconds(300)
     ) -> ScriptCall {
         ScriptCall(
             entry: entry,

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Writes with an `Idempotency-Key`, through both doors.
-@Suite("Idempotency keys", .timeLimit(.minutes(10)))
+@Suite("Idempotency keys", .timeLimit(.minutes(30)))
 struct IdempotencyTests {
     private func insert(
         _ api: APICaller,

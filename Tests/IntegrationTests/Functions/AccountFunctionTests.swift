@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Functions that decide about accounts", .timeLimit(.minutes(10)))
+@Suite("Functions that decide about accounts", .timeLimit(.minutes(30)))
 struct AccountFunctionTests {
     private func token(_ api: APICaller, _ email: String) throws -> (token: String, id: String) {
         let row = try Shell.psql(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A watched directory", .timeLimit(.minutes(10)))
+@Suite("A watched directory", .timeLimit(.minutes(30)))
 struct AppWatchTests {
     @Test("check names the file and the line of what does not parse")
     func check() async throws {

@@ -83,7 +83,7 @@ private enum AskedServer {
     ]
 }
 
-@Suite("Functions that rules and triggers ask", .timeLimit(.minutes(20)))
+@Suite("Functions that rules and triggers ask", .timeLimit(.minutes(30)))
 struct AskedFunctionTests {
     private func rows(_ api: APICaller, _ statement: String) throws -> [String] {
         try Shell.psql(api.server.database, statement).split(separator: "\n").map(String.init)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Custom endpoints", .timeLimit(.minutes(10)))
+@Suite("Custom endpoints", .timeLimit(.minutes(30)))
 struct EndpointTests {
     @Test("it answers what the function returned, in the form that is asked for")
     func forms() async throws {

@@ -7,7 +7,7 @@ import Testing
 /// §3.2 is the table of `client-api.md` §9.2, which `Section09ServiceTests` goes through.
 @Suite(
     "Tables of functions.md: §3.4 order of checks, §8 log lines, §11 system uses",
-    .timeLimit(.minutes(10))
+    .timeLimit(.minutes(30))
 )
 struct FunctionCallTableTests {
     private func set(_ api: APICaller, _ script: String, until ready: () async throws -> Bool) async throws {

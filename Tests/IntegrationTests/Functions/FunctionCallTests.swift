@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Calls of functions", .timeLimit(.minutes(10)))
+@Suite("Calls of functions", .timeLimit(.minutes(30)))
 struct FunctionCallTests {
     @Test("it answers with the value, in canonical Extended JSON")
     func values() async throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `reference/functions.md` §5, row by row, through a gateway and its database: each test's name begins with the row.
-@Suite("Tables of functions.md: §5 database API", .timeLimit(.minutes(10)))
+@Suite("Tables of functions.md: §5 database API", .timeLimit(.minutes(30)))
 struct FunctionDataTableTests {
     /// What a row does: a body with `c`, a collection with three documents of `t`, and `mongodb`.
     struct Row: Sendable, CustomTestStringConvertible {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Limits of functions", .timeLimit(.minutes(10)))
+@Suite("Limits of functions", .timeLimit(.minutes(30)))
 struct FunctionLimitTests {
     @Test("past the number that may run at once calls are refused, and taken again afterwards")
     func concurrency() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Packages of functions", .timeLimit(.minutes(10)))
+@Suite("Packages of functions", .timeLimit(.minutes(30)))
 struct FunctionPackageTests {
     @Test("a function requires what the app's archive holds; what is not there is named")
     func require() async throws {

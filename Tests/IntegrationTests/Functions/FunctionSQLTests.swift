@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Functions in SQL", .timeLimit(.minutes(10)))
+@Suite("Functions in SQL", .timeLimit(.minutes(30)))
 struct FunctionSQLTests {
     @Test("a function that SQL asks for runs once, and its result is in the row")
     func runs() async throws {

@@ -12,7 +12,7 @@ enum FunctionServer {
             name: "functions",
             arguments: [
                 "--failed-logins-per-minute-per-address", "0", "--failed-logins-per-minute-per-account", "0",
-                "--function-timeout", "20",
+                "--function-timeout", "45",
             ]
         )
         try Shell.psql(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `reference/functions.md` §§4, 8, 9, 12, the rows that need a gateway: each test's name begins with the row.
-@Suite("Tables of functions.md: §4 context, §8 limits, §9 errors, §12 endpoints", .timeLimit(.minutes(10)))
+@Suite("Tables of functions.md: §4 context, §8 limits, §9 errors, §12 endpoints", .timeLimit(.minutes(30)))
 struct FunctionTableTests {
     /// Sets functions, and waits until the gateway has them.
     private func set(_ api: APICaller, _ sources: [(name: String, source: String)]) async throws {
