@@ -1,6 +1,7 @@
 import BSON
 public import Errors
 public import MQL
+import Schemas
 
 /// What one caller may do with one collection: rules, resolved with everything that is known
 /// before a document is seen.
@@ -37,7 +38,7 @@ public struct AccessPlan: Sendable {
     /// In the order of their file; the first that applies decides.
     let roles: [ResolvedRole]
     /// nil where the schema constrains nothing.
-    let schema: ResolvedSchema?
+    private(set) var schema: ResolvedSchema?
 
     init(
         queryFilter: Filter,
@@ -78,6 +79,15 @@ public struct AccessPlan: Sendable {
 
     /// The plan of the system user: rules, filters and schemas do not apply (`rules.md` §12).
     public static let system = AccessPlan()
+
+    /// The same plan for devices, whose properties may be null wherever the schema does not require them.
+    ///
+    /// Source: `rules.md` §14.3.
+    public var takingNullForOptionalFields: AccessPlan {
+        var plan = self
+        plan.schema?.options.allowsNullForOptionalFields = true
+        return plan
+    }
 
     /// The role that decides if any does, since no other could; for logs.
     public var soleRole: String? { roles.count == 1 ? roles[0].name : nil }

@@ -54,7 +54,7 @@ public struct SchemaValidation: Sendable {
 /// A schema for one caller.
 struct ResolvedSchema: Sendable {
     let schema: CollectionSchema
-    let options: SchemaOptions
+    var options: SchemaOptions
     /// By the expression as written.
     let conditions: [BSONValue: Condition]
 

@@ -88,7 +88,7 @@ struct SyncIntegration {
         case (_?, nil): kind = .delete
         case (_?, _?): kind = .update
         }
-        if let denial = plan.denial(of: kind, before: before, after: after) {
+        if let denial = plan.takingNullForOptionalFields.denial(of: kind, before: before, after: after) {
             if denial.isSchema { return "\(start) not allowed; document does not match the schema" }
             guard let role = denial.role else { return outside }
             return "\(start) was denied by write filter in role \"\(role)\""

@@ -180,8 +180,9 @@ struct InstructionApplier {
             try dictionary(change, path, &value, property.type, isNullable: property.isNullable)
         case .set: try set(change, path, &value, property)
         }
+        if case .update(.null) = change.kind, path.isEmpty, !property.keepsNull { value = nil }
         if let place {
-            document.fields[place].value = value ?? .null
+            if let value { document.fields[place].value = value } else { document.fields.remove(at: place) }
         } else if let value {
             document.append(field.text, value)
         }

@@ -80,18 +80,24 @@ public struct SyncProperty: Sendable, Hashable {
     public let collection: CollectionKind
     /// What devices see where a stored document lacks the field.
     public let defaultValue: BSONValue?
+    /// Whether a document keeps a null that a device sets; else the field goes, since the schema has no null for it and
+    /// others than devices could not write the document any more.
+    public let keepsNull: Bool
 
     init(
         name: ByteText,
         type: SyncType,
         isNullable: Bool,
         collection: CollectionKind = .single,
-        defaultValue: BSONValue? = nil
+        defaultValue: BSONValue? = nil,
+        keepsNull: Bool = true
     ) {
         self.name = name
         self.type = type
         self.collection = collection
         self.defaultValue = defaultValue
+        // Where the field is absent, the device would see the default again.
+        self.keepsNull = keepsNull || defaultValue != nil
         // What the client's library says of its own columns. Source: `realm-sync-protocol.md` §6.4.
         self.isNullable =
             switch (type, collection) {
@@ -122,7 +128,8 @@ public struct SyncProperty: Sendable, Hashable {
             type: .float,
             isNullable: isNullable,
             collection: collection,
-            defaultValue: defaultValue
+            defaultValue: defaultValue,
+            keepsNull: keepsNull
         )
     }
 }

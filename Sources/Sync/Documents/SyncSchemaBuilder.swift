@@ -172,7 +172,8 @@ struct SyncSchemaBuilder {
             name: name,
             type: type,
             isNullable: isOptional,
-            defaultValue: node.defaultValue
+            defaultValue: node.defaultValue,
+            keepsNull: node.types.map { $0.contains { $0.accepts(.null) } } ?? true
         )
     }
 

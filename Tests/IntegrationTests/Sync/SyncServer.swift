@@ -26,6 +26,8 @@ enum SyncServer {
         {"type": "flexible", "state": "enabled", "service_name": "mongodb-atlas", "database_name": "todo",
          "queryable_fields_names": ["complexity", "ownerId"]}
         """,
+        "http_endpoints/data_api_config.json":
+            #"{"disabled": false, "versions": ["v1"], "return_type": "JSON"}"#,
         "data_sources/mongodb-atlas/config.json":
             #"{"name": "mongodb-atlas", "type": "mongodb-atlas", "config": {}, "version": 1}"#,
         "data_sources/mongodb-atlas/default_rule.json": """
@@ -37,6 +39,15 @@ enum SyncServer {
         {"title": "Item", "bsonType": "object", "required": ["_id", "ownerId", "itemName", "complexity"],
          "properties": {"_id": {"bsonType": "objectId"}, "ownerId": {"bsonType": "string"},
                         "itemName": {"bsonType": "string"}, "complexity": {"bsonType": "long"}}}
+        """,
+        "data_sources/mongodb-atlas/todo/Memo/schema.json": """
+        {"title": "Memo", "bsonType": "object", "required": ["_id", "ownerId"],
+         "properties": {"_id": {"bsonType": "objectId"}, "ownerId": {"bsonType": "string"},
+                        "text": {"bsonType": "string", "maxLength": 20}, "size": {"bsonType": "long"},
+                        "kind": {"bsonType": "string", "enum": ["plain", "rich"], "default": "plain"},
+                        "remark": {"bsonType": ["string", "null"]},
+                        "place": {"title": "MemoPlace", "bsonType": "object",
+                                  "properties": {"room": {"bsonType": "string"}}}}}
         """,
     ]
 }
