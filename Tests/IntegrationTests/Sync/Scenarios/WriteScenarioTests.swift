@@ -54,6 +54,37 @@ struct WriteScenarioTests {
         #expect(device.holds(legal))
         #expect(try device.stored(outside, "itemName") == "")
         #expect(try device.stored(denied, "itemName") == "")
+        try await expectLog(device, outside, denied)
+    }
+
+    /// The app's log has, word for word, what the pages show; nothing else went wrong.
+    private func expectLog(_ device: ItemDevice, _ outside: String, _ denied: String) async throws {
+        let entries = [
+            #"""
+            {"Item":{"\#(outside)":"write to \"\#(outside)\" in table \"Item\" not allowed; object is outside of the current query view"}}
+            """#,
+            #"""
+            {"Item":{"\#(denied)":"write to \"\#(denied)\" in table \"Item\" was denied by write filter in role \"owner-read-write\""}}
+            """#,
+        ]
+        try await eventually {
+            let found = try Shell.psql(
+                device.api.server.database,
+                """
+                select error from tidegate.logs where type = 'SYNC_ERROR' and code = 'ErrorCompensatingWrite'
+                and user_id = '\(device.user.id)' order by at
+                """
+            )
+            return found == entries.joined(separator: "\n")
+        }
+        let others = try Shell.psql(
+            device.api.server.database,
+            """
+            select count(*) from tidegate.logs where type like 'SYNC%' and user_id = '\(device.user.id)'
+            and code is not null and code <> 'ErrorCompensatingWrite'
+            """
+        )
+        #expect(others == "0")
     }
 
     @Test("2. Client file created offline, two transactions on the object after an illegal one: lost")
