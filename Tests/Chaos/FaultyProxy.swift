@@ -50,6 +50,7 @@ final class FaultyProxy: Sendable {
         while true {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { continue }
+            _ = fcntl(client, F_SETFD, FD_CLOEXEC)
             let mood = state.withLock { $0.mood }
             if case .deaf = mood { continue }
             guard let upstream = UnixSocket.connect(server) else {

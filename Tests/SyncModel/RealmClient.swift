@@ -58,6 +58,8 @@ package final class RealmClient {
 
     /// Opens a socket and a session on it, and waits for the first message.
     package func connect() throws {
+        // Longer than it takes to notice that a gateway, or a device, is gone.
+        let end = Date().addingTimeInterval(240)
         while true {
             disconnect()
             socket = try WireSocket(url, app: app, token: token)
@@ -69,7 +71,7 @@ package final class RealmClient {
             do {
                 try open()
                 return
-            } catch let error as Ended where error.code == 108 {
+            } catch let error as Ended where error.code == 108 && Date() < end {
                 // The server has not noticed yet that the connection before this one is lost.
                 usleep(10_000)
             }

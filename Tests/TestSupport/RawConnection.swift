@@ -17,7 +17,8 @@ public final class RawConnection: Sendable {
     /// Connects to `http://127.0.0.1:port`.
     public init(_ url: String) throws {
         port = url.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // A server that is started meanwhile must not keep it open.
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw NotConnected(number: errno) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

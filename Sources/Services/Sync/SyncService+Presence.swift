@@ -52,19 +52,25 @@ extension SyncService {
         }
         let refusal = SyncFault(.boundInOtherSession, "Client file bound in other session (IDENT)")
         guard other == nil else { throw refusal }
-        let rows = try await run(
-            SyncStatements.claim(
-                file,
-                holder: "\(gateway)-\(lease.id)",
-                gateway: gateway,
-                protocolVersion: lease.presence.caller.protocolVersion
-            )
+        let claim = SyncStatements.claim(
+            file,
+            holder: holder(lease),
+            gateway: gateway,
+            protocolVersion: lease.presence.caller.protocolVersion
         )
-        guard rows.bool(0, 0) == true else {
-            leave(file, lease)
-            throw refusal
+        do {
+            guard try await run(claim).bool(0, 0) == true else {
+                leave(file, lease)
+                throw refusal
+            }
+        } catch let error as ServiceError {
+            // It may be open all the same.
+            await release(file, lease)
+            throw error
         }
     }
+
+    private func holder(_ lease: SyncLease) -> String { "\(gateway)-\(lease.id)" }
 
     private static let takenOver = SyncFault(
         .sessionClosed,
@@ -75,19 +81,36 @@ extension SyncService {
         state.withLock { state in if state.files[file] === lease { state.files[file] = nil } }
     }
 
-    /// Closes a file.
+    /// Closes a file, here at once, and for other gateways as soon as the database can be told.
     func release(_ file: SyncFileKey, _ lease: SyncLease) async {
         leave(file, lease)
-        // When that fails, the gateway opens it again all the same, and others once this one is gone.
-        _ = try? await run(SyncStatements.release(file, holder: "\(gateway)-\(lease.id)"))
+        let holder = holder(lease)
+        state.withLock { $0.unreleased[holder] = file }
+        // When that fails, it is done again: until then the device can go on nowhere else.
+        _ = await hasReleased(file, holder)
+    }
+
+    private func hasReleased(_ file: SyncFileKey, _ holder: String) async -> Bool {
+        guard (try? await run(SyncStatements.release(file, holder: holder))) != nil else { return false }
+        state.withLock { $0.unreleased[holder] = nil }
+        return true
+    }
+
+    /// Closes what could not be closed when it was due.
+    private func releaseAgain(_ isConcerned: (SyncFileKey) -> Bool = { _ in true }) async {
+        for (holder, file) in state.withLock({ $0.unreleased }) where isConcerned(file) {
+            guard await hasReleased(file, holder) else { return }
+        }
     }
 
     /// `reset:<app>:<file>` by an operator, `probe:<app>:<file>` by a device that wants the file.
-    func heardOfFile(_ payload: String) {
+    func heardOfFile(_ payload: String) async {
         let parts = payload.split(separator: ":")
         guard parts.count == 3, let ident = Int64(parts[2]) else { return }
         let key = SyncFileKey(app: String(parts[1]), ident: ident)
-        guard let lease = state.withLock({ $0.files[key] }) else { return }
+        guard let lease = state.withLock({ $0.files[key] }) else {
+            return await releaseAgain { $0 == key }
+        }
         switch parts[0] {
         case "reset": lease.interrupt(SyncFiles.mustReset("an operator has asked for it"))
         case "probe": if lease.presence.isSilent { lease.interrupt(Self.takenOver) }
@@ -129,6 +152,7 @@ extension SyncService {
         var beats = 0
         while !Task.isCancelled {
             await keepAlive(isFirst: beats == 0)
+            await releaseAgain()
             let seconds = now() / 1000
             for presence in connections where presence.caller.token.expiresAt <= seconds {
                 presence.end(.renewToken)

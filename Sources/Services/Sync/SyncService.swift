@@ -21,6 +21,8 @@ public final class SyncService: Sendable {
         var followers: [String: [UInt64: SyncLease]] = [:]
         /// Which session has a file open.
         var files: [SyncFileKey: SyncLease] = [:]
+        /// Files that are closed here while others may still be told that they are open, by what holds them.
+        var unreleased: [String: SyncFileKey] = [:]
         var connections: [UInt64: SyncPresence] = [:]
         var lastID: UInt64 = 0
     }
@@ -99,7 +101,7 @@ public final class SyncService: Sendable {
         ]) {
             switch notification {
             case .received("tidegate_sync", let app): await refresh(app)
-            case .received("tidegate_sync_files", let payload): heardOfFile(payload)
+            case .received("tidegate_sync_files", let payload): await heardOfFile(payload)
             case .received("tidegate_users", let payload): await heardOfUser(payload)
             case .received("tidegate_config", let app):
                 forget(app)

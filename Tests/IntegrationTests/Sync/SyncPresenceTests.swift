@@ -22,6 +22,8 @@ struct SyncPresenceTests {
 
     @Test("opens a file once, here and among all gateways")
     func once() async throws {
+        // A device that says nothing for as long as a server may take to start counts as gone.
+        _ = try await Self.second.value
         let device = try await ItemExampleTests.device()
         _ = try device.subscribe(1, ItemExampleTests.query)
         for other in [try SyncDevice(device.api, device.user), try await elsewhere(device)] {
@@ -31,6 +33,39 @@ struct SyncPresenceTests {
         }
         #expect(try device.catchUp(2).allSatisfy { $0.name != "json_error" })
         device.close()
+        try await eventually {
+            let other = try await elsewhere(device)
+            other.resume(device, 1, ItemExampleTests.query)
+            return try other.receive().name == "download"
+        }
+    }
+
+    @Test("closes a file when the database could not be told at once, so that other gateways may open it")
+    func released() async throws {
+        _ = try await Self.second.value
+        let device = try await ItemExampleTests.device()
+        _ = try device.subscribe(1, ItemExampleTests.query)
+        let name = "keep_\(device.file.ident)"
+        try Shell.psql(
+            device.api.server.database,
+            """
+            create function public.\(name)() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+            create trigger \(name) before delete on tidegate.sync_sessions for each row
+                when (old.ident = \(device.file.ident)) execute function public.\(name)()
+            """
+        )
+        device.close()
+        // Its gateway knows it as closed, and says so to the device that comes back there.
+        try await eventually {
+            let other = try SyncDevice(device.api, device.user)
+            other.resume(device, 1, ItemExampleTests.query)
+            defer { other.close() }
+            return try other.receive().name == "download"
+        }
+        let other = try await elsewhere(device)
+        other.resume(device, 1, ItemExampleTests.query)
+        #expect(try other.nextError() == "108")
+        try Shell.psql(device.api.server.database, "drop function public.\(name) cascade")
         try await eventually {
             let other = try await elsewhere(device)
             other.resume(device, 1, ItemExampleTests.query)
