@@ -55,6 +55,9 @@ public final class Database: Sendable {
         pool.abandon()
     }
 
+    /// How many connections there may be.
+    public var maxConnections: Int { pool.settings.maxConnections }
+
     /// Whether connections are to be had.
     public var health: Health { pool.health }
 

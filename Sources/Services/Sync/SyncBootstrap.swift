@@ -16,6 +16,9 @@ struct SyncBootstrap {
     let new: SyncView
     /// Documents that the device may hold and that leave it unless they are in the new view, class by class.
     var leaving: [ByteText: Filter] = [:]
+    /// Where the device keeps the objects that it has, and is told what they have in other properties than these, class
+    /// by class; nothing where they are not known.
+    var known: [ByteText: Set<String>?]?
 
     /// Documents of one answer of the database.
     private static let pageDocuments = 1000
@@ -27,22 +30,29 @@ struct SyncBootstrap {
     /// Reads the documents and hands out parts of encoded instructions.
     ///
     /// - Parameters:
-    ///   - begin: Called first, with the newest version of the snapshot.
+    ///   - reserving: Whether the bootstrap needs a version of its own: what the device changes before it has the
+    ///     bootstrap is told by its base from what it changes with it.
+    ///   - begin: Called first, with the newest version of the snapshot, and that of the bootstrap.
     ///   - part: Takes one part.
     /// - Throws: ``SyncFault`` when sync was terminated, and what the database and the callers' closures throw.
     func run(
-        begin: (_ version: Int64) async throws -> Void,
+        reserving: Bool,
+        begin: (_ newest: Int64, _ reached: Int64) async throws -> Void,
         part: (_ changeset: [UInt8]) async throws -> Void
     ) async throws {
+        await service.bootstraps.begin()
+        defer { service.bootstraps.end() }
         try await service.database.transaction(isolation: .repeatableRead, within: Self.timeLimit) {
             transaction in
-            let head = try await transaction.run(SyncStatements.version(app.snapshot.id), plan: .generic)
-            guard let version = head.int(0, 0), head.int(0, 1).map({ Int64($0) }) == app.salt else {
-                throw SyncFault(.badClientFileIdent, "Bad client file identifier: sync was terminated")
-            }
+            let newest =
+                if reserving {
+                    try await reserved(in: transaction)
+                } else {
+                    try await version(in: transaction)
+                }
             let waiting = try await waiting(in: transaction)
             let enclosing = EnclosingTransaction(transaction, RecordedOrders())
-            try await begin(Int64(version))
+            try await begin(newest, reserving ? newest + 1 : newest)
             var writer = ChangesetWriter()
             for (table, filter) in leaving {
                 for instruction in try await erasures(table, filter, waiting[table] ?? [:], enclosing) {
@@ -57,8 +67,7 @@ struct SyncBootstrap {
                 for (filter, isErased) in changes(type.name) {
                     try await documents(filter, permission, waiting[type.name] ?? [:], enclosing) {
                         document in
-                        for instruction in Self.instructions(document, permission.mapping, isErased: isErased)
-                        {
+                        for instruction in instructions(document, permission.mapping, isErased: isErased) {
                             writer.append(instruction)
                         }
                         guard writer.bytes.count >= Self.partBytes else { return }
@@ -68,6 +77,30 @@ struct SyncBootstrap {
                 }
             }
             if !writer.bytes.isEmpty { try await part(writer.bytes) }
+        }
+    }
+
+    /// The newest version of the snapshot, which begins here.
+    private func version(in transaction: Transaction) async throws -> Int64 {
+        let head = try await transaction.run(SyncStatements.version(app.snapshot.id), plan: .generic)
+        guard let version = head.int(0, 0), head.int(0, 1).map({ Int64($0) }) == app.salt else {
+            throw SyncFault(.badClientFileIdent, "Bad client file identifier: sync was terminated")
+        }
+        return Int64(version)
+    }
+
+    /// The newest version of the snapshot, which begins here; the one after it stays empty.
+    ///
+    /// The snapshot begins while nobody can add to the history.
+    private func reserved(in transaction: Transaction) async throws -> Int64 {
+        let id = app.snapshot.id
+        return try await service.inTurn(id) {
+            try await service.database.transaction(within: SyncService.timeLimit) { lock in
+                _ = try await lock.run(SyncStatements.lock(id), plan: .generic)
+                let newest = try await version(in: transaction)
+                _ = try await lock.run(SyncStatements.pass(id, to: newest + 1), plan: .generic)
+                return newest
+            }
         }
     }
 
@@ -83,12 +116,16 @@ struct SyncBootstrap {
         }
     }
 
-    private static func instructions(
+    private func instructions(
         _ document: BSONDocument,
         _ mapping: ObjectMapping,
         isErased: Bool
     ) -> [Instruction] {
         guard let address = mapping.address(of: document) else { return [] }
+        if let known {
+            guard let names = known[mapping.type.name] ?? nil else { return [] }
+            return mapping.instructions(adding: document, to: names)
+        }
         let erase = mapping.erase(address.key)
         // What a device has made there without knowing of the document gives way to it.
         return isErased ? [erase] : [erase] + mapping.instructions(creating: document, isFresh: true)

@@ -12,20 +12,21 @@ extension SyncConversation {
         schema: Bool
     ) async throws {
         guard let live else { return }
-        if !schema {
-            // What the device changes before it has the bootstrap is told by its base from what it changes with it.
-            _ = try await service.run(SyncStatements.pass(caller.app, known: live.cursor))
-        }
         var next = live.view
         next.filters = filters
         let bootstrap = SyncBootstrap(service: service, app: live.app, old: live.view, new: next)
         var parts = SyncParts(queryVersion: version, timestamp: service.timestamp)
-        try await bootstrap.run { newest in
-            // Up to there by the old query: then both speak of one version.
+        try await bootstrap.run(reserving: !schema) { newest, reached in
             if schema {
                 self.live?.cursor = newest
             } else {
+                // Up to there by the old query; the bootstrap has a version of its own.
                 try await read(through: newest)
+                self.live?.cursor = reached
+                self.live?.record?.began(
+                    SyncPermissionsRecord.Bootstrap(version: reached, before: live.query.body.text)
+                )
+                try await remember()
             }
             if schema { parts.add(ChangesetWriter.write(Changeset(live.app.schema.instructions))) }
         } part: { changeset in
@@ -39,20 +40,31 @@ extension SyncConversation {
     }
 
     /// Sends what is known not to be the last part of a bootstrap, or the rest.
-    func tell(_ parts: inout SyncParts, isLast: Bool) async throws {
+    ///
+    /// - Parameters:
+    ///   - parts: What there is to send.
+    ///   - isLast: Whether nothing more comes.
+    ///   - isBootstrap: Whether the parts stand in the place of what the device holds, and are not changes of it.
+    /// - Throws: What the socket says of its end.
+    func tell(_ parts: inout SyncParts, isLast: Bool, isBootstrap: Bool = true) async throws {
         guard var live else { return }
-        let progress = DownloadLedger.Progress(
-            download: DownloadCursor(server: live.cursor, client: live.integrated),
-            latest: VersionSalt(version: live.cursor, salt: live.app.salt),
-            upload: DownloadCursor(server: min(live.upload.server, live.cursor), client: live.upload.client)
-        )
         while let part = parts.next(isLast: isLast) {
+            // The version of changes is reached with the last of them; that of a bootstrap counts from there anyway.
+            let reached = part.isLast || isBootstrap ? live.cursor : live.cursor - 1
+            let progress = DownloadLedger.Progress(
+                download: DownloadCursor(server: reached, client: live.integrated),
+                latest: VersionSalt(version: live.cursor, salt: live.app.salt),
+                upload: DownloadCursor(
+                    server: min(live.upload.server, reached),
+                    client: live.upload.client
+                )
+            )
             let message = try live.ledger.message(
                 progress,
                 [part.entry(progress, parts.timestamp)],
                 queryVersion: parts.queryVersion,
-                batch: part.isLast ? .lastInBatch : .moreToCome,
-                estimate: part.isLast ? 1 : 0.5
+                batch: !isBootstrap ? .steadyState : part.isLast ? .lastInBatch : .moreToCome,
+                estimate: part.isLast || !isBootstrap ? 1 : 0.5
             )
             live.toldUpload = live.upload.client
             self.live = live

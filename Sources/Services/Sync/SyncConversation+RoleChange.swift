@@ -38,23 +38,40 @@ extension SyncConversation {
             let hasOtherSchema = before?.schema != part.schema
             if hasOtherSchema || isOpen { change.isSchema = true }
             guard filters[table] != nil, hasOtherRole || hasOtherSchema || isOpen else { continue }
-            if caller.protocolVersion < 14 {
-                if hasOtherRole { throw reset }
-                continue
-            }
-            guard record.seen(table) != nil else { throw reset }
+            if caller.protocolVersion < 14, hasOtherRole { throw reset }
+            guard record.seen(table) != nil || caller.protocolVersion < 14 else { throw reset }
             change.tables.insert(table)
         }
         return change.tables.isEmpty && !change.isSchema ? nil : change
     }
 
+    /// Bootstraps of earlier sessions that the device has: what it changed before them, and sends now, it has lost where
+    /// they replaced the object.
+    func recall(_ bootstraps: [SyncPermissionsRecord.Bootstrap], _ live: inout Live) {
+        for bootstrap in bootstraps {
+            // What cannot be asked any more is of another schema, which begins with a bootstrap of its own.
+            guard case .success(let filters) = SyncQueries.filters(ByteText(bootstrap.before), live.app)
+            else {
+                continue
+            }
+            let renewed = Set(bootstrap.renewed.map { ByteText($0) })
+            var before = SyncView(permissions: live.view.permissions)
+            before.filters = filters.filter { !renewed.contains($0.key) }
+            live.views.recall(before, until: bootstrap.version)
+        }
+    }
+
     /// Sends the classes that have come, and of the others what leaves the view, then all that is in it.
+    ///
+    /// Before version 14 there is no bootstrap that a device has not asked for: what its objects have got is told as
+    /// changes of them.
     func rebootstrap(_ change: RoleChange, _ query: SubscriptionSet, _ filters: [ByteText: Filter])
         async throws
     {
-        guard let live, var record = live.record else { return }
+        guard let live, let record = live.record else { return }
         let start = live.cursor
         let tables = change.tables
+        let isBootstrap = caller.protocolVersion >= 14
         var bootstrap = SyncBootstrap(
             service: service,
             app: live.app,
@@ -68,59 +85,65 @@ extension SyncConversation {
             guard let seen = record.seen(table), let filter = filters[table] else { continue }
             bootstrap.leaving[table] = .and([filter, seen])
         }
-        // Before version 14 there is no bootstrap that the device has not asked for.
-        guard caller.protocolVersion >= 14 else { return try await sendSchema(filters) }
+        if !isBootstrap { bootstrap.known = record.knownFields(of: tables) }
         // The other classes go on as they were.
-        self.live?.views.current.filters = filters.filter { !tables.contains($0.key) }
-        var parts = SyncParts(queryVersion: query.version, timestamp: service.timestamp)
-        _ = try await service.run(SyncStatements.pass(caller.app, known: start))
-        try await bootstrap.run { newest in
-            let gone = try await passedOver(bootstrap.leaving, after: start, through: newest)
+        self.live?.views.current.filters = filters.filter { !isBootstrap || !tables.contains($0.key) }
+        var parts = SyncParts(queryVersion: query.version, timestamp: isBootstrap ? service.timestamp : 0)
+        try await bootstrap.run(reserving: true) { newest, reached in
+            let gone =
+                isBootstrap ? try await passedOver(bootstrap.leaving, after: start, through: newest) : []
             try await read(through: newest)
+            self.live?.cursor = reached
+            try await note(record, reached, from: start, renewing: isBootstrap ? tables : [])
             let instructions =
                 (change.isSchema ? live.app.schema.instructions : [])
                 + gone.compactMap { live.app.schema.mapping(of: $0.table)?.erase($0.key) }
             if !instructions.isEmpty { parts.add(ChangesetWriter.write(Changeset(instructions))) }
         } part: { changeset in
             parts.add(changeset)
-            try await tell(&parts, isLast: false)
+            try await tell(&parts, isLast: false, isBootstrap: isBootstrap)
         }
-        try await tell(&parts, isLast: true)
-        self.live?.views.current.filters = filters
-        let reached = self.live?.cursor ?? start
+        try await tell(&parts, isLast: true, isBootstrap: isBootstrap)
+        if isBootstrap, let reached = self.live?.cursor, var next = self.live?.view {
+            next.filters = filters
+            self.live?.views.change(to: next, at: reached)
+        }
         try await follow()
-        let view = SyncRememberedView(live.view, live.app)
+        if !isBootstrap { try await catchUp(always: false) }
+    }
+
+    /// Takes note of what is about to be sent, since the device may have it when nobody can say so any more.
+    private func note(
+        _ before: SyncPermissionsRecord,
+        _ reached: Int64,
+        from start: Int64,
+        renewing tables: Set<ByteText>
+    ) async throws {
+        guard let live else { return }
+        var record = before
         if let next = record.next {
             // Which of the two the device has is not known: whatever either held.
             for (table, part) in next.view.parts {
                 record.now.parts[table] = SyncRememberedView.Part(
                     role: part.role,
                     schema: part.schema,
+                    fields: record.knownFields(of: table),
                     seen: record.seen(table)
                 )
             }
         }
-        record.next = (view, reached, start)
+        record.next = (SyncRememberedView(live.view, live.app), reached, start)
+        if !tables.isEmpty {
+            record.began(
+                SyncPermissionsRecord.Bootstrap(
+                    version: reached,
+                    before: live.query.body.text,
+                    renewed: tables.map(\.text)
+                )
+            )
+        }
         self.live?.record = record
-    }
-
-    /// Sends all classes with all properties, as if they had just come.
-    private func sendSchema(_ filters: [ByteText: Filter]) async throws {
-        guard var live else { return }
-        let entry = DownloadLedger.Entry(
-            serverVersion: live.cursor,
-            clientVersion: live.integrated,
-            timestamp: service.timestamp,
-            originFile: 1,
-            changeset: ChangesetWriter.write(Changeset(live.app.schema.instructions))
-        )
-        try await tell(&live, [entry], head: live.cursor)
-        let view = SyncRememberedView(live.view, live.app)
-        live.record?.next = (view, live.cursor, live.cursor)
-        live.views.current.filters = filters
-        self.live = live
-        try await follow()
-        try await catchUp(always: false)
+        try await remember()
     }
 
     /// The objects that the device may hold and that have changed since: what became of them is not told, only that

@@ -191,13 +191,17 @@ public final class SyncConversation {
                 )
             }
             record.acknowledged(ident.progress.server)
+            record.resumed(at: ident.progress.server, base: known.upload.server)
             change = try roleChange(record, to: remembered, filters)
             live.record = record
         } else {
             live.record = SyncPermissionsRecord(remembered)
         }
         if change == nil { live.record?.now = remembered }
-        if !isFirst { live.views.current.filters = filters }
+        if !isFirst {
+            live.views.current.filters = filters
+            recall(live.record?.bootstraps ?? [], &live)
+        }
         self.live = live
         service.log.began(caller, file: ident.file.ident)
         if isFirst {
@@ -205,7 +209,6 @@ public final class SyncConversation {
             try await bootstrap(query.version, filters, schema: true)
         } else if let change {
             try await rebootstrap(change, query, filters)
-            try await remember()
         } else {
             try await remember()
             try await follow()
@@ -250,6 +253,7 @@ public final class SyncConversation {
             upload: upload
         ).integrate()
         self.live?.views.acknowledge(upload.serverVersion)
+        self.live?.record?.told(upload.serverVersion)
         self.live?.upload = DownloadCursor(
             server: max(live.upload.server, upload.serverVersion),
             client: max(live.upload.client, integrated)
@@ -317,7 +321,7 @@ public final class SyncConversation {
         )
     }
 
-    private func remember() async throws {
+    func remember() async throws {
         guard let live else { return }
         _ = try await service.run(
             SyncStatements.remember(

@@ -15,6 +15,8 @@ struct SyncRememberedView: Equatable {
         let role: String
         /// Changes with the class's properties.
         let schema: String
+        /// The class's properties, as ``ObjectMapping/propertyNames`` has them; nil of a file that is older than this.
+        let fields: Set<String>?
         /// The documents that the role let the user see; nil where that cannot be said.
         let seen: Filter?
     }
@@ -27,10 +29,12 @@ struct SyncRememberedView: Equatable {
         let instructions = Dictionary(grouping: app.schema.instructions, by: \.table)
         for type in app.readableClasses {
             guard let permission = view.permissions[type.name] else { continue }
-            let schema = (instructions[type.name] ?? []).map { "\($0)" }.joined(separator: "\n")
+            let schema = app.schema.parts(of: type).flatMap { instructions[$0.name] ?? [] }
+                .map { "\($0)" }.joined(separator: "\n")
             parts[type.name] = Part(
                 role: Self.digest(permission.plan?.plan.fingerprint ?? ""),
                 schema: Self.digest(schema),
+                fields: permission.mapping.propertyNames,
                 seen: Self.seen(permission.plan?.plan)
             )
         }
@@ -67,7 +71,8 @@ struct SyncRememberedView: Equatable {
                 guard let filter = try? FilterParser.parse(text) else { return nil }
                 seen = filter
             }
-            parts[ByteText(field.key)] = Part(role: role, schema: schema, seen: seen)
+            let fields = part["fields"]?.array.map { Set($0.compactMap(\.string)) }
+            parts[ByteText(field.key)] = Part(role: role, schema: schema, fields: fields, seen: seen)
         }
         self.parts = parts
     }
@@ -79,6 +84,7 @@ struct SyncRememberedView: Equatable {
                 table.text,
                 .document([
                     "role": .string(part.role), "schema": .string(part.schema),
+                    "fields": part.fields.map { .array($0.sorted().map { .string($0) }) } ?? .null,
                     "seen": part.seen.flatMap(SyncFilterText.document).map { .document($0) } ?? .null,
                 ])
             )
@@ -99,6 +105,18 @@ struct SyncPermissionsRecord {
     var now: SyncRememberedView
     /// The view it was brought to, at which version, and where it stood before.
     var next: (view: SyncRememberedView, version: Int64, from: Int64)?
+    /// Bootstraps by rising version, as long as the device may send what it changed before it had them.
+    private(set) var bootstraps: [Bootstrap] = []
+
+    /// A bootstrap that the device got in place of what it held.
+    struct Bootstrap: Equatable {
+        /// That of nothing else.
+        let version: Int64
+        /// The query until then.
+        let before: String
+        /// The classes of which it brought everything anew.
+        var renewed: [String] = []
+    }
 
     init(_ view: SyncRememberedView) { now = view }
 
@@ -113,6 +131,13 @@ struct SyncPermissionsRecord {
         {
             next = (view, version, from)
         }
+        for case let value? in (document["bootstraps"]?.array ?? []).map(\.document) {
+            guard let version = value["version"]?.exactInt64, let before = value["before"]?.string else {
+                return nil
+            }
+            let renewed = (value["renewed"]?.array ?? []).compactMap(\.string)
+            bootstraps.append(Bootstrap(version: version, before: before, renewed: renewed))
+        }
     }
 
     var text: String {
@@ -121,6 +146,15 @@ struct SyncPermissionsRecord {
             document.append("next", next.view.value)
             document.append("version", .int64(next.version))
             document.append("from", .int64(next.from))
+        }
+        if !bootstraps.isEmpty {
+            let values = bootstraps.map { bootstrap -> BSONValue in
+                [
+                    "version": .int64(bootstrap.version), "before": .string(bootstrap.before),
+                    "renewed": .array(bootstrap.renewed.map { .string($0) }),
+                ]
+            }
+            document.append("bootstraps", .array(values))
         }
         var text: [UInt8] = []
         ExtendedJSON.writeCanonical(document, to: &text)
@@ -132,7 +166,33 @@ struct SyncPermissionsRecord {
         guard let next else { return }
         // At the version where it stood before, it may not have integrated what came at that version.
         guard version > next.version || version == next.version && next.version > next.from else { return }
-        self = SyncPermissionsRecord(next.view)
+        now = next.view
+        self.next = nil
+    }
+
+    /// A bootstrap is about to be sent.
+    mutating func began(_ bootstrap: Bootstrap) { bootstraps.append(bootstrap) }
+
+    /// The device has everything up to a version and nothing of what was sent after it; what it sends was made with
+    /// everything up to `base`, at least.
+    mutating func resumed(at version: Int64, base: Int64) {
+        bootstraps.removeAll { $0.version > version || $0.version <= base }
+    }
+
+    /// What the device sends from now on was made with everything up to a version, at least.
+    mutating func told(_ base: Int64) { bootstraps.removeAll { $0.version <= base } }
+
+    /// The properties of a class whose values the device has in any case; nil where that cannot be said.
+    func knownFields(of table: ByteText) -> Set<String>? {
+        guard let part = now.parts[table] else { return [] }
+        guard let fields = part.fields else { return nil }
+        guard let next else { return fields }
+        return next.view.parts[table].map { $0.fields.map(fields.intersection) } ?? []
+    }
+
+    /// As ``knownFields(of:)``, of several classes.
+    func knownFields(of tables: Set<ByteText>) -> [ByteText: Set<String>?] {
+        Dictionary(uniqueKeysWithValues: tables.map { ($0, knownFields(of: $0)) })
     }
 
     /// What the device may hold, of either view; nil where that cannot be said.

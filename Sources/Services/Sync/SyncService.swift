@@ -40,6 +40,8 @@ public final class SyncService: Sendable {
     /// What operators read of devices.
     let log: SyncLog
     private let turns = Mutex<[String: Turns]>([:])
+    /// Bootstraps hold a connection each and need others beside it, as does everybody else.
+    let bootstraps: Turns
 
     /// How long one step may take in the database.
     static let timeLimit = Duration.seconds(60)
@@ -77,6 +79,7 @@ public final class SyncService: Sendable {
         )
         self.observer = observer
         self.now = now
+        bootstraps = Turns(atOnce: max(1, database.maxConnections / 3))
         // Whoever tells it holds it no longer than the process does.
         apps.whenChanged { [weak self] app in
             self?.forget(app)

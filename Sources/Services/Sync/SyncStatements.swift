@@ -77,12 +77,9 @@ enum SyncStatements {
         "SELECT version, salt FROM tidegate.sync_apps WHERE app = \(bind: .text(app))"
     }
 
-    /// Makes the newest version another one than a device knows: one without content, if nothing else has come.
-    static func pass(_ app: String, known: Int64) -> SQLFragment {
-        """
-        UPDATE tidegate.sync_apps SET version = version + 1 \
-        WHERE app = \(bind: .text(app)) AND version = \(bind: .int(known))
-        """
+    /// Makes a version without content the newest; devices need not be told.
+    static func pass(_ app: String, to version: Int64) -> SQLFragment {
+        "UPDATE tidegate.sync_apps SET version = \(bind: .int(version)) WHERE app = \(bind: .text(app))"
     }
 
     /// Whether changes wait to become history.

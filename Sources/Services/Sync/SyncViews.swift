@@ -24,6 +24,13 @@ struct SyncViews: Sendable {
         current = view
     }
 
+    /// Takes up a bootstrap of an earlier session, by rising version.
+    ///
+    /// The device has it, and may yet send what it changed before.
+    mutating func recall(_ before: SyncView, until version: Int64) {
+        bootstraps.append(Bootstrap(version: version, before: before))
+    }
+
     /// Lets go of what a device knows of.
     mutating func acknowledge(_ version: Int64) {
         bootstraps.removeAll { $0.version <= version }

@@ -42,6 +42,32 @@ struct SyncLifecycleTests {
         #expect(messages.flatMap(\.instructions).contains(.createObject(ItemExampleTests.object(own))))
     }
 
+    @Test("a device loses what it had not sent when its role changes, and so does the server")
+    func unsent() async throws {
+        let device = try await ItemDevice.subscribed(try await LifecycleServer.caller())
+        let witness = try await LifecycleServer.device()
+        _ = try witness.subscribe(1, SyncDevice.items)
+        let id = ItemExampleTests.newID()
+        try device.create(id, name: "synced")
+        try device.meet()
+        device.client.disconnect()
+        try device.set(id, "itemName", .text("unsent"))
+        // The object is seen before and after.
+        try await LifecycleServer.setRules(read: #"{"complexity": 3}"#, write: LifecycleServer.own)
+        #expect(try witness.nextError() == "200")
+        try device.client.connect()
+        try device.meet()
+        try device.meet()
+        let stored = try device.stored(id, "itemName")
+        #expect(device.value(id, "itemName") == .plain(.string(ByteText(stored))))
+        try device.set(id, "itemName", .text("later"))
+        try device.meet()
+        #expect(try device.stored(id, "itemName") == "later")
+        #expect(device.client.file.compensated.isEmpty)
+        device.client.disconnect()
+        try await LifecycleServer.setRules(read: LifecycleServer.own, write: LifecycleServer.own)
+    }
+
     @Test("makes an older device begin anew when its role changes")
     func olderDevice() async throws {
         let device = try await LifecycleServer.device(protocolVersion: 13)

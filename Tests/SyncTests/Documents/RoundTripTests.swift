@@ -43,6 +43,36 @@ struct RoundTripTests {
         #expect(Everything.mapping.instructions(changing: after, to: after).isEmpty)
     }
 
+    @Test(
+        "what an object has in new properties is told without the others",
+        arguments: 0..<40 as Range<UInt64>
+    )
+    func addition(seed: UInt64) throws {
+        var everything = Everything(seed: seed)
+        let document = everything.document(id: Self.id)
+        let known = Everything.mapping.propertyNames.filter {
+            $0.contains("\t") || ($0.utf8.count + Int(seed)) % 3 > 0
+        }
+        let old = BSONDocument(document.fields.filter { $0.key == "_id" || known.contains($0.key) })
+        let instructions = try travel(Everything.mapping.instructions(adding: document, to: known))
+        #expect(instructions.allSatisfy { !known.contains($0.address?.field.text ?? "") })
+        let made = try Everything.mapping.applying(instructions, to: old)
+        #expect(differences(made, document) == [])
+        #expect(
+            Everything.mapping.instructions(adding: document, to: Everything.mapping.propertyNames).isEmpty
+        )
+    }
+
+    @Test("null takes a field out where the schema has no null for it")
+    func nulls() throws {
+        let object = try #require(Everything.mapping.address(id: .objectID(Self.id)))
+        let place = ValueAddress(object: object, field: ByteText("intOptional"), path: [])
+        let null = Instruction.update(place, .null, .value(isDefault: false))
+        let before: BSONDocument = ["_id": .objectID(Self.id), "intOptional": 4, "z": 9]
+        #expect(try Everything.mapping.applying([null], to: before) == ["_id": .objectID(Self.id), "z": 9])
+        #expect(try Everything.mapping.applying([null], to: ["_id": .objectID(Self.id)])?.count == 1)
+    }
+
     @Test("fields that the class does not know stay, and written ones keep their order")
     func unknownFields() throws {
         let before: BSONDocument = ["extra": ["a": 1], "_id": .objectID(Self.id), "string": "old", "z": 9]
