@@ -1,5 +1,6 @@
 import Accounts
 import BSON
+import MQL
 import Observability
 import Sync
 
@@ -52,6 +53,24 @@ struct SyncLog: Sendable {
             facts.operation = "upload of file \(file)"
             facts.failure = Self.text(rejections)
         }
+    }
+
+    /// Documents have come that no device can have: `{"shop.items":{"<_id>":"<why>"}}`.
+    func unsynced(app: String, _ place: Namespace, _ documents: [(id: String, reason: String)]) {
+        var reasons = BSONDocument()
+        for document in documents.prefix(Self.mostRejections) {
+            reasons[document.id] = .string(document.reason)
+        }
+        let trace = RequestTrace(requestID: newID(), start: .now)
+        trace.note { facts in
+            facts.logType = "SYNC_ERROR"
+            facts.clientAppID = app
+            facts.operation = "\(documents.count) unsynced documents"
+            facts.errorCode = "MongoEncodingError"
+            facts.failure = ExtendedJSON.relaxed(.document([place.name: .document(reasons)]))
+            facts.mayWrite = true
+        }
+        take(trace.record(method: "GET", route: Self.route, status: 400))
     }
 
     /// One member per class, and in it one per key.

@@ -41,7 +41,11 @@ struct SyncPending {
                 plan: .generic
             )
             if rows.rowCount == 0 { return newest }
-            let entries = try await entries(rows, after: newest)
+            var findings: [Int32: SyncUnsynced.Findings] = [:]
+            let entries = try await entries(rows, after: newest, &findings)
+            for (collection, findings) in findings {
+                try await SyncUnsynced(service: service, app: app).note(findings, collection, in: transaction)
+            }
             try await SyncHistoryReader.append(entries, app.snapshot.id, in: transaction)
             newest = entries.last?.version ?? newest
             for user in try await users(rows) {
@@ -71,7 +75,11 @@ struct SyncPending {
     }
 
     /// One version per transaction of the log.
-    private func entries(_ rows: ResultSet, after version: Int64) async throws -> [SyncHistoryEntry] {
+    private func entries(
+        _ rows: ResultSet,
+        after version: Int64,
+        _ findings: inout [Int32: SyncUnsynced.Findings]
+    ) async throws -> [SyncHistoryEntry] {
         let shapes = try await shapes(rows)
         var entries: [SyncHistoryEntry] = []
         var maker = ""
@@ -85,6 +93,11 @@ struct SyncPending {
             else { continue }
             let before = try Self.image(rows, row, 3, shapes[number] ?? [:])
             let after = try Self.image(rows, row, 5, shapes[number] ?? [:])
+            if let id = (after ?? before)?["_id"], !type.isAsymmetric {
+                let wasUnfit = before.map { mapping.unrepresentable($0) != nil } ?? false
+                try findings[number, default: SyncUnsynced.Findings()]
+                    .take(after, id, wasUnfit: wasUnfit, mapping)
+            }
             guard let address = (after ?? before).flatMap({ mapping.address(of: $0) }) else { continue }
             let instructions = Self.instructions(mapping, from: before, to: after, address)
             if entries.isEmpty || transaction != maker {

@@ -93,6 +93,7 @@ public final class SyncService: Sendable {
             group.addTask { await self.followDatabase() }
             group.addTask { await self.tick() }
             group.addTask { await self.trim() }
+            group.addTask { await self.watchForms() }
         }
         // A task of its own, since this one is cancelled.
         await Task { _ = try? await run(SyncStatements.endGateway(gateway)) }.value
@@ -165,7 +166,7 @@ public final class SyncService: Sendable {
 
     // MARK: Apps
 
-    private var synced: [SyncedApp] { state.withLock { Array($0.apps.values) } }
+    var synced: [SyncedApp] { state.withLock { Array($0.apps.values) } }
 
     private func forget(_ app: String) { state.withLock { $0.apps[app] = nil } }
 
