@@ -157,6 +157,16 @@ extension AppConfigurationParser {
         }
         let indexed = reader.texts("indexed_queryable_fields_names")
         if indexed.count > 1 { reader.error("indexed_queryable_fields_names", "may name one field") }
+        let permissions = kind == .partition ? reader.object("permissions") : nil
+        let partition = partition(
+            reader.object("partition"),
+            permissions,
+            reports: enabled && kind == .partition,
+            at: reader.place.key("partition")
+        )
+        if kind == .partition, enabled, partition == nil {
+            reader.error("partition", "must name key and type of the partitions")
+        }
         let definition = SyncDefinition(
             isEnabled: enabled,
             kind: kind.rawValue,
@@ -168,14 +178,68 @@ extension AppConfigurationParser {
             indexedQueryableFields: indexed,
             asymmetricCollections: reader.texts("asymmetric_tables"),
             maxOfflineDays: reader.integer("client_max_offline_days"),
-            forbidsRecovery: reader.flag("is_recovery_mode_disabled")
+            forbidsRecovery: reader.flag("is_recovery_mode_disabled"),
+            partition: partition
         )
-        for key in ["last_disabled", "permissions", "partition"] {
+        for key in ["last_disabled", "permissions"] {
             _ = reader.value(key)
         }
         reader.reportUnknown()
         reader.note(.imported, enabled ? "sync, enabled" : "sync settings")
         findings.append(contentsOf: reader.findings)
         return definition
+    }
+
+    /// Reads `partition`; older exports have its permissions beside it.
+    private mutating func partition(
+        _ document: BSONDocument?,
+        _ outerPermissions: BSONDocument?,
+        reports: Bool,
+        at place: Place
+    ) -> PartitionDefinition? {
+        guard let document else { return nil }
+        var reader = ObjectReader(document, at: place)
+        var faults: [RuleFault] = []
+        defer {
+            // What is not in force is no reason to refuse an app.
+            if reports {
+                findings.append(contentsOf: reader.findings)
+                add(faults, at: place)
+            }
+        }
+        let key = reader.requiredText("key")
+        let type = reader.word("type", PartitionDefinition.KeyType.self) ?? .string
+        let isRequired = reader.flag("required")
+        let permissions = reader.object("permissions") ?? outerPermissions
+        reader.reportUnknown()
+        guard let key else { return nil }
+        guard !key.contains("."), !key.hasPrefix("$"), key != "_id" else {
+            reader.error("key", "must be a field of documents, without a dot, and not '_id'")
+            return nil
+        }
+        return PartitionDefinition(
+            key: key,
+            type: type,
+            isRequired: isRequired,
+            read: Self.permission("read", permissions, &reader, &faults),
+            write: Self.permission("write", permissions, &reader, &faults)
+        )
+    }
+
+    /// A permission of a partition; nobody has one that is not given.
+    private static func permission(
+        _ name: String,
+        _ permissions: BSONDocument?,
+        _ reader: inout ObjectReader,
+        _ faults: inout [RuleFault]
+    ) -> RuleExpression {
+        guard let value = permissions?[name], !value.isNull else {
+            reader.warn("permissions", "nobody may \(name): '\(name)' is not given")
+            return .constant(false)
+        }
+        var parser = RuleExpressionParser(scope: .partition)
+        let expression = parser.parse(value, at: "$.permissions.\(name)")
+        faults += parser.faults
+        return expression
     }
 }

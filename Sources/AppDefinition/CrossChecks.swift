@@ -172,6 +172,13 @@ struct CrossChecks {
             titles[title] = collection.collection
         }
         let schemas = source.collections.filter { $0.schema != nil }
+        if sync.isPartitioned {
+            if let key = sync.partition?.key, !schemas.isEmpty, !schemas.contains(where: { has(key, $0) }) {
+                findings.add(.warning, node.place.key("partition"), "no schema has the field '\(key)'")
+            }
+            // Roles of collections do not count there.
+            return
+        }
         for field in sync.queryableFields where !schemas.isEmpty {
             let exists = schemas.contains { has(field, $0) }
             if !exists {

@@ -4,9 +4,6 @@ import BSON
 enum UnservedParts {
     static func report(_ tree: ConfigurationTree) -> Findings {
         var findings = Findings()
-        if let sync = tree.sync, isEnabled(sync), sync.document["type"]?.string != "flexible" {
-            findings.add(.warning, sync.place, "kept; of Device Sync only Flexible Sync is served yet")
-        }
         var folders: [String: Int] = [:]
         for path in tree.otherFiles.keys {
             folders[path.split(separator: "/").first.map(String.init) ?? path, default: 0] += 1
@@ -15,10 +12,6 @@ enum UnservedParts {
             findings.add(.notImported, Place(file: folder), reason(folder, number, tree))
         }
         return findings
-    }
-
-    private static func isEnabled(_ sync: ConfigurationTree.Node) -> Bool {
-        sync.document["state"]?.string == "enabled" || sync.document["state"]?.bool == true
     }
 
     private static func reason(_ folder: String, _ number: Int, _ tree: ConfigurationTree) -> String {

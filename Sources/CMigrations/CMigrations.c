@@ -73,6 +73,9 @@ static const unsigned char names_0025[] = {
 static const unsigned char sync_lookups_0027[] = {
 #embed "../../migrations/0027_sync_lookups.sql"
 };
+static const unsigned char sync_modes_0028[] = {
+#embed "../../migrations/0028_sync_modes.sql"
+};
 static const unsigned char unsynced_documents_0029[] = {
 #embed "../../migrations/0029_unsynced_documents.sql"
 };
@@ -101,6 +104,7 @@ static const struct cmigration cmigrations[] = {
     {"0024_idempotency", idempotency_0024, sizeof idempotency_0024},
     {"0025_names", names_0025, sizeof names_0025},
     {"0027_sync_lookups", sync_lookups_0027, sizeof sync_lookups_0027},
+    {"0028_sync_modes", sync_modes_0028, sizeof sync_modes_0028},
     {"0029_unsynced_documents", unsynced_documents_0029, sizeof unsynced_documents_0029},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];

@@ -14,6 +14,8 @@ public enum Expansion: Sendable, Hashable {
     case environmentValues([String])
     /// `%%request.httpMethod`, `%%request.requestHeaders.x-team`
     case request([String])
+    /// `%%partition`: the value by which a file of partition-based sync is opened.
+    case partition
     /// `%%root.owner`, `owner`, `%%prevRoot`, `%%this.kind`, `%%prev`
     case image(ImageReference)
 }
@@ -93,7 +95,7 @@ extension Expansion {
         case "args":
             throw Refusal(message: "'\(text)' belongs to third-party services, which are not served")
         case "partition":
-            throw Refusal(message: "'\(text)' belongs to partition-based Sync, which is not served")
+            throw Refusal(message: "'\(text)' stands in the permissions of a partition of Sync only")
         default:
             throw Refusal(message: "'\(text)' is not an expansion")
         }
@@ -118,6 +120,7 @@ extension Expansion {
         case .environmentTag: "%%environment.tag"
         case .environmentValues(let path): name("environment", ["values"] + path)
         case .request(let path): name("request", path)
+        case .partition: "%%partition"
         case .image(let reference): name(reference.image.rawValue, reference.path)
         }
     }

@@ -15,6 +15,8 @@ public struct RuleContext: Sendable {
     public var environmentValues: BSONDocument
     /// Asked when an expansion needs it; nil outside HTTP: every `%%request` expansion is then missing.
     public var request: @Sendable () -> RuleRequest?
+    /// What `%%partition` expands to; nil outside of partition-based sync.
+    public var partition: BSONValue?
     /// What functions answered; nil where none can be asked: every `%function` is then missing.
     public var answers: FunctionAnswers?
 
@@ -25,6 +27,7 @@ public struct RuleContext: Sendable {
         environmentTag: String = "",
         environmentValues: BSONDocument = [:],
         request: @autoclosure @escaping @Sendable () -> RuleRequest? = nil,
+        partition: BSONValue? = nil,
         answers: FunctionAnswers? = nil
     ) {
         self.user = user
@@ -32,6 +35,7 @@ public struct RuleContext: Sendable {
         self.environmentTag = environmentTag
         self.environmentValues = environmentValues
         self.request = request
+        self.partition = partition
         self.answers = answers
     }
 }

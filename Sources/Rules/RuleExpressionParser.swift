@@ -15,6 +15,8 @@ public struct RuleExpressionParser {
         case document
         /// `apply_when` of filters: no document has been read yet.
         case noDocument
+        /// The permissions of a partition: likewise, and `%%partition` is known.
+        case partition
     }
 
     /// Expressions nest at most this deep.
@@ -119,14 +121,20 @@ public struct RuleExpressionParser {
             error(path, "'\(key)' is not a field path")
             return nil
         }
-        if scope == .noDocument {
+        switch scope {
+        case .document: break
+        case .noDocument:
             error(path, "the apply_when of a filter cannot use the field '\(key)': no document has been read")
+            return nil
+        case .partition:
+            error(path, "a permission of a partition cannot use the field '\(key)': it is about no document")
             return nil
         }
         return .image(ImageReference(.root, parts))
     }
 
     mutating func expansion(_ text: String, _ path: String) -> Expansion? {
+        if scope == .partition, text == "%%partition" { return .partition }
         let expansion: Expansion
         do throws(Expansion.Refusal) {
             expansion = try Expansion(parsing: text)
@@ -134,8 +142,9 @@ public struct RuleExpressionParser {
             self.error(path, error.message)
             return nil
         }
-        if scope == .noDocument, case .image = expansion {
-            error(path, "a filter cannot use '\(text)': no document has been read")
+        if scope != .document, case .image = expansion {
+            let who = scope == .partition ? "a permission of a partition" : "a filter"
+            error(path, "\(who) cannot use '\(text)': no document has been read")
             return nil
         }
         return expansion

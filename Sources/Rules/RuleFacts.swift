@@ -35,6 +35,7 @@ final class RuleFacts: Sendable {
         case .environmentTag: (["v": .string(context.environmentTag)], ["v"])
         case .environmentValues(let path): (wrapped(context.environmentValues), ["v"] + path)
         case .request(let path): (wrapped(request), ["v"] + path)
+        case .partition: (context.partition.map { value -> BSONDocument in ["v": value] } ?? [:], ["v"])
         case .image: nil
         }
     }

@@ -38,7 +38,7 @@ public enum SyncCompatibility {
             + expression.expansions.compactMap { expansion in
                 switch expansion {
                 case .constant, .user, .values, .environmentTag, .environmentValues: nil
-                case .request: "\(name) uses \(expansion.text)"
+                case .request, .partition: "\(name) uses \(expansion.text)"
                 case .image(let reference):
                     if reference.image != .root || reference.path.isEmpty {
                         "\(name) uses \(expansion.text)"

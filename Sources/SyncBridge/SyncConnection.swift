@@ -127,7 +127,7 @@ struct SyncConnection: Sendable {
         } catch is ChannelError {
             // The device has gone; the row of events ends with its socket.
         } catch {
-            let fault = door.sync.fault(error)
+            let fault = await conversation.explained(door.sync.fault(error))
             if fault.code.endsConnection {
                 await end(fault)
             } else {

@@ -257,6 +257,8 @@ Realm::Config Device::configuration()
     };
     config.path = m_app->path_for_realm(sync);
     config.schema_version = m_settings.schema_version;
+    // As the SDKs open synced realms: what the server knows beyond the model stays.
+    config.schema_mode = SchemaMode::AdditiveExplicit;
     config.scheduler = util::Scheduler::make_dummy();
     config.automatic_change_notifications = false;
     ObjectSchema item{"Item",

@@ -18,6 +18,7 @@ package struct DownloadRules: Sendable {
         ownFile: UInt64,
         newestVersion: Int64,
         reportedServer: Int64,
+        isFlexible: Bool,
         isKnown: (Int64) -> Bool,
         active: Int64
     ) throws {
@@ -45,7 +46,10 @@ package struct DownloadRules: Sendable {
         var last = (server: server, client: client)
         for entry in message.entries {
             try must(entry.serverVersion > 0, "an entry has a version")
-            try must(entry.serverVersion >= last.server, "entries never go back")
+            try must(
+                isFlexible ? entry.serverVersion >= last.server : entry.serverVersion > last.server,
+                "entries never go back, and rise without Flexible Sync"
+            )
             try must(entry.serverVersion <= message.server, "an entry is not past the cursor")
             try must(entry.clientVersion >= last.client, "entries' client versions never go back")
             try must(

@@ -12,6 +12,10 @@ package final class RealmClient {
     package var url: String
     private let app: String
     private let token: String
+    /// What the file holds, in extended JSON; nil in Flexible Sync.
+    package internal(set) var partition: String?
+    /// What it held before it changed over to Flexible Sync.
+    package internal(set) var migratedPartition: String?
     package private(set) var socket: WireSocket?
     package private(set) var session: Int64 = 0
     /// Of the file, the newest version that was sent on this connection.
@@ -30,20 +34,31 @@ package final class RealmClient {
     /// The session of a fresh copy says nothing of changes.
     var isDownloadOnly = false
 
-    package init(url: String, app: String, token: String, file: RealmFile) {
+    package init(url: String, app: String, token: String, file: RealmFile, partition: String? = nil) {
         self.url = url
         self.app = app
         self.token = token
         self.file = file
+        self.partition = partition
     }
 
-    package convenience init(_ api: APICaller, _ user: APICaller.User, schema: [Instruction]) {
+    package convenience init(
+        _ api: APICaller,
+        _ user: APICaller.User,
+        schema: [Instruction],
+        partition: String? = nil
+    ) {
         self.init(
             url: api.server.http,
             app: api.app,
             token: user.accessToken,
-            file: RealmFile(schema: schema)
+            file: RealmFile(schema: schema, isFlexible: partition == nil),
+            partition: partition
         )
+    }
+
+    private var protocols: String {
+        partition == nil ? "com.mongodb.realm-query-sync#14" : "com.mongodb.realm-sync#14"
     }
 
     /// The session was ended by the server.
@@ -62,7 +77,7 @@ package final class RealmClient {
         let end = Date().addingTimeInterval(240)
         while true {
             disconnect()
-            socket = try WireSocket(url, app: app, token: token)
+            socket = try WireSocket(url, app: app, token: token, protocols: protocols)
             guard socket?.head.hasPrefix("HTTP/1.1 101 ") == true else {
                 let head = socket?.head ?? ""
                 disconnect()
@@ -95,7 +110,10 @@ package final class RealmClient {
     func unbind() throws {
         send("unbind \(session)\n")
         while let socket {
-            let (session, message) = try WireMessage.read(try socket.receive())
+            let (session, message) = try WireMessage.read(
+                try socket.receive(),
+                isFlexible: partition == nil
+            )
             if case .unbound = message, session == self.session { break }
             try take(session, message)
         }
@@ -103,24 +121,30 @@ package final class RealmClient {
     }
 
     /// Opens a socket without a session.
-    func connectForReset() throws { socket = try WireSocket(url, app: app, token: token) }
+    func connectForReset() throws {
+        socket = try WireSocket(url, app: app, token: token, protocols: protocols)
+    }
 
     /// Opens a session on the socket.
     package func open() throws {
         session += 1
         (sentServer, lastMark, answeredMark, downloads, error) = (-1, 0, 0, 0, nil)
-        let body = #"{"schemaVersion":0,"sessionReason":\#(reason)}"#
+        let migrated = migratedPartition.map { text in
+            let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            return "\"migratedPartition\":\"\(escaped)\","
+        }
+        let body = partition ?? #"{\#(migrated ?? "")"schemaVersion":0,"sessionReason":\#(reason)}"#
         send("bind \(session) \(body.utf8.count) 0 \(file.ident == nil ? 1 : 0) 0\n\(body)")
         while file.ident == nil { try receive() }
         let rules = file.rules
         let active = file.subscriptions.active
         lastQuery = active.version
         sentVersion = rules.acknowledged
-        send(
+        let ident =
             "ident \(session) \(file.ownFile) \(file.ident?.salt ?? 0) \(rules.server) \(rules.client) "
-                + "\(rules.latest.version) \(rules.latest.salt) \(active.version) \(active.body.utf8.count)\n"
-                + active.body
-        )
+            + "\(rules.latest.version) \(rules.latest.salt)"
+        let query = " \(active.version) \(active.body.utf8.count)\n\(active.body)"
+        send(ident + (partition == nil ? query : "\n"))
         while downloads == 0 { try receive() }
         for set in file.subscriptions.waiting { try tell(set) }
     }
@@ -198,7 +222,7 @@ package final class RealmClient {
     /// Takes the next message; waits for it.
     package func receive() throws {
         guard let socket else { throw WireSocket.Closed(why: "not connected") }
-        let (session, message) = try WireMessage.read(try socket.receive())
+        let (session, message) = try WireMessage.read(try socket.receive(), isFlexible: partition == nil)
         try take(session, message)
     }
 

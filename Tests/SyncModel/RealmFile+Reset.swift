@@ -109,7 +109,7 @@ extension RealmClient {
             try connectForReset()
         }
         let old = file
-        file = RealmFile()
+        file = RealmFile(isFlexible: partition == nil)
         (reason, isDownloadOnly) = (1, true)
         try open()
         let queries = old.subscriptions.active.queries

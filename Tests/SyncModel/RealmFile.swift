@@ -21,17 +21,26 @@ package struct RealmFile: Sendable {
     package var subscriptions = SubscriptionSets()
     /// Of the server's classes, their properties.
     private var columns: [ByteText: Set<ByteText>] = [:]
+    /// Of the server's classes, those whose objects stand for themselves.
+    package private(set) var topLevelClasses: Set<ByteText> = []
     private var bootstrap: [WireDownload.Entry] = []
     /// Writes that were undone, until the version that undoes them has come.
     private var announced: [CompensatedWrite] = []
     /// Writes that were undone, as the application is told.
     package private(set) var compensated: [CompensatedWrite] = []
 
+    /// Whether it is a file of Flexible Sync, rather than of one partition.
+    package let isFlexible: Bool
+
     /// A file with the application's own schema, which is its first change.
-    package init(schema: [Instruction] = []) {
+    package init(schema: [Instruction] = [], isFlexible: Bool = true) {
+        self.isFlexible = isFlexible
         guard !schema.isEmpty else { return }
         record(Changeset(schema), at: 0)
     }
+
+    /// In development mode the server takes over what the application declares, and does not say it again.
+    package mutating func declare() throws { try learn(unsent.map(\.entry.changeset)) }
 
     package var serverVersion: Int64 { rules.server }
     package var ownFile: UInt64 { ident?.file ?? 0 }
@@ -121,10 +130,11 @@ package struct RealmFile: Sendable {
             ownFile: ownFile,
             newestVersion: version,
             reportedServer: reportedServer,
+            isFlexible: isFlexible,
             isKnown: { subscriptions.isKnown($0) },
             active: subscriptions.active.version
         )
-        try learn(message.entries)
+        try learn(message.entries.map(\.changeset))
         if message.batch == 2 {
             try take(message.entries)
         } else {
@@ -141,10 +151,12 @@ package struct RealmFile: Sendable {
     }
 
     /// Data is only for classes and properties that the server has introduced.
-    private mutating func learn(_ entries: [WireDownload.Entry]) throws {
-        for instruction in entries.lazy.flatMap(\.changeset.instructions) {
+    private mutating func learn(_ changesets: [Changeset]) throws {
+        for instruction in changesets.lazy.flatMap(\.instructions) {
             switch instruction {
-            case .addTable(let table, _): columns[table] = columns[table] ?? []
+            case .addTable(let table, let kind):
+                columns[table] = columns[table] ?? []
+                if case .topLevel = kind { topLevelClasses.insert(table) }
             case .addColumn(let column):
                 guard columns[column.table] != nil else {
                     throw BrokenRule("a property of a class that is not there: \(instruction)")

@@ -37,7 +37,11 @@ package struct RealmState: Equatable, Sendable {
 
     /// The properties of top-level classes with a shape of their own.
     package static let classes: [ByteText: [String: Kind]] = [
-        ByteText("Item"): ["ownerId": .plain, "itemName": .plain, "complexity": .plain]
+        ByteText("Item"): ["ownerId": .plain, "itemName": .plain, "complexity": .plain],
+        ByteText("Task"): ["realm_id": .plain, "name": .plain, "count": .plain, "color": .plain],
+        ByteText("Dog"): [
+            "name": .plain, "legs": .plain, "age": .plain, "owner": .plain, "tags": .list(.plain),
+        ],
     ]
 
     /// The properties of a top-level class.

@@ -29,6 +29,14 @@ package enum SyncModelApp {
             #"{"disabled": false, "versions": ["v1"], "return_type": "JSON"}"#,
     ]
 
+    /// The same classes by partitions: `g` is the key, and everybody may open any.
+    package static let partitionedFiles = files.merging([
+        "sync/config.json": """
+        {"type": "partition", "state": "enabled", "service_name": "mongodb-atlas", "database_name": "todo",
+         "partition": {"key": "g", "type": "string", "required": true, "permissions": {"read": true, "write": true}}}
+        """
+    ]) { _, new in new }
+
     private static func part(_ title: String, _ inner: String) -> String {
         """
         {"title": "\(title)", "bsonType": "object", "properties": {

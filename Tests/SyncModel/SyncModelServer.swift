@@ -11,9 +11,20 @@ package struct SyncModelServer: Sendable {
     package let users: [APICaller.User]
     package let database: Database
     package let schema: [Instruction]
+    /// Whether its devices hold partitions.
+    package let isPartitioned: Bool
 
-    private static let task = Task {
-        let server = try await RunningServer.start(app: SyncModelApp.files, name: "sync-model")
+    private static let task = Task { try await start(SyncModelApp.files, "sync-model", false) }
+    private static let partitions = Task {
+        try await start(SyncModelApp.partitionedFiles, "sync-model-partitions", true)
+    }
+
+    private static func start(
+        _ files: [String: String],
+        _ name: String,
+        _ isPartitioned: Bool
+    ) async throws -> SyncModelServer {
+        let server = try await RunningServer.start(app: files, name: name)
         let api = APICaller(server: server, app: SyncModelApp.clientAppID)
         return SyncModelServer(
             api: api,
@@ -21,17 +32,26 @@ package struct SyncModelServer: Sendable {
             database: Database(
                 settings: PostgresSettings(connectionString: server.database, maxConnections: 2)
             ),
-            schema: try SyncModelApp.schema()
+            schema: try SyncModelApp.schema(),
+            isPartitioned: isPartitioned
         )
     }
 
     package static func shared() async throws -> SyncModelServer { try await task.value }
 
+    /// The same with partition-based sync.
+    package static func partitioned() async throws -> SyncModelServer { try await partitions.value }
+
     /// A new device that holds the objects of one script.
     package func device(of user: APICaller.User, group: String) throws -> RealmClient {
-        let device = RealmClient(api, user, schema: schema)
+        let device = RealmClient(
+            api,
+            user,
+            schema: schema,
+            partition: isPartitioned ? #""\#(group)""# : nil
+        )
         try device.connect()
-        try device.subscribe(["T": #"(g == "\#(group)")"#])
+        if !isPartitioned { try device.subscribe(["T": #"(g == "\#(group)")"#]) }
         try device.catchUp()
         return device
     }

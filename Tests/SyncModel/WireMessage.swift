@@ -21,8 +21,15 @@ package enum WireMessage {
     case queryError(code: Int64, version: Int64, text: String)
     case log
 
+    /// - Parameters:
+    ///   - bytes: One frame.
+    ///   - isFlexible: Whether the connection speaks Flexible Sync.
     /// - Returns: The session, 0 for the connection, and the message.
-    package static func read(_ bytes: [UInt8]) throws -> (session: Int64, message: WireMessage) {
+    /// - Throws: ``BrokenRule``.
+    package static func read(
+        _ bytes: [UInt8],
+        isFlexible: Bool = true
+    ) throws -> (session: Int64, message: WireMessage) {
         guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
             throw BrokenRule("a message without an end of its head")
         }
@@ -43,7 +50,7 @@ package enum WireMessage {
                 try fields.number(from: 1),
                 .ident(file: UInt64(try fields.number(from: 1)), salt: try fields.number(from: 1))
             )
-        case "download": result = try WireDownload.read(&fields, body)
+        case "download": result = try WireDownload.read(&fields, body, isFlexible)
         case "mark": result = (try fields.number(from: 1), .mark(try fields.number(from: 1)))
         case "unbound": result = (try fields.number(from: 1), .unbound)
         case "pong": result = (0, .pong(try fields.number()))
@@ -122,7 +129,7 @@ package struct WireFields {
     }
 }
 
-/// A DOWNLOAD of Flexible Sync, unpacked.
+/// A DOWNLOAD, unpacked; without Flexible Sync it is always in steady state.
 package struct WireDownload: Sendable {
     package struct Entry: Sendable {
         package let serverVersion: Int64
@@ -144,7 +151,11 @@ package struct WireDownload: Sendable {
     package let progress: Double
     package let entries: [Entry]
 
-    static func read(_ fields: inout WireFields, _ body: [UInt8]) throws -> (Int64, WireMessage) {
+    static func read(
+        _ fields: inout WireFields,
+        _ body: [UInt8],
+        _ isFlexible: Bool
+    ) throws -> (Int64, WireMessage) {
         let session = try fields.number(from: 1)
         let server = try fields.number()
         let client = try fields.number()
@@ -152,9 +163,10 @@ package struct WireDownload: Sendable {
         let salt = try fields.number()
         let uploadClient = try fields.number()
         let uploadServer = try fields.number()
-        let queryVersion = try fields.number()
-        let batch = try fields.number()
-        let estimate = try fields.text()
+        let queryVersion = isFlexible ? try fields.number() : 0
+        let batch = isFlexible ? try fields.number() : 2
+        // Without Flexible Sync the bytes that are left.
+        let estimate = isFlexible ? try fields.text() : String(try fields.number() == 0 ? 1 : 0)
         guard let progress = Double(estimate) else { throw BrokenRule("\(estimate) is no progress") }
         let isPacked = try fields.flag()
         let size = Int(try fields.number())

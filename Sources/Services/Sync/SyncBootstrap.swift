@@ -19,6 +19,10 @@ struct SyncBootstrap {
     /// Where the device keeps the objects that it has, and is told what they have in other properties than these, class
     /// by class; nothing where they are not known.
     var known: [ByteText: Set<String>?]?
+    /// What stands before all documents.
+    var opening: [Instruction] = []
+    /// How large one part may become.
+    var partLimit = Self.partBytes
 
     /// Documents of one answer of the database.
     private static let pageDocuments = 1000
@@ -54,10 +58,11 @@ struct SyncBootstrap {
             let enclosing = EnclosingTransaction(transaction, RecordedOrders())
             try await begin(newest, reserving ? newest + 1 : newest)
             var writer = ChangesetWriter()
+            for instruction in opening { writer.append(instruction) }
             for (table, filter) in leaving {
                 for instruction in try await erasures(table, filter, waiting[table] ?? [:], enclosing) {
                     writer.append(instruction)
-                    guard writer.bytes.count >= Self.partBytes else { continue }
+                    guard writer.bytes.count >= partLimit else { continue }
                     try await part(writer.bytes)
                     writer = ChangesetWriter()
                 }
@@ -70,7 +75,7 @@ struct SyncBootstrap {
                         for instruction in instructions(document, permission.mapping, isErased: isErased) {
                             writer.append(instruction)
                         }
-                        guard writer.bytes.count >= Self.partBytes else { return }
+                        guard writer.bytes.count >= partLimit else { return }
                         try await part(writer.bytes)
                         writer = ChangesetWriter()
                     }

@@ -133,7 +133,14 @@ extension SyncConversation {
         var batch: [DownloadLedger.Entry] = []
         var bytes = 0
         for entry in entries where entry.version > live.cursor {
-            if let made = entry.download(for: live.file.ident, live.view, &live.integrated, context) {
+            if let made = entry.download(
+                for: live.file.ident,
+                live.view,
+                &live.integrated,
+                context,
+                after: live.owed
+            ) {
+                live.owed = []
                 if entry.targetFile != nil { try await reject(entry) }
                 bytes += made.changeset.count
                 batch.append(made)

@@ -184,11 +184,13 @@ extension SyncConversation {
         guard let live else { return }
         let app = try await service.app(caller.app)
         if user { principal = try await currentPrincipal(app) }
+        // In another kind of sync the device changes over when it comes again, which is more than a reset.
+        guard app.definition.kind == live.app.definition.kind else { throw closed }
         guard app.salt == live.app.salt else {
             throw SyncFault(.badClientFileIdent, "Bad client file identifier: sync was terminated")
         }
         guard app.definition == live.app.definition else { throw closed }
-        let view = try await SyncPermissions(service: service, app: app, context: try context(app)).view()
+        let view = try await permissions(app)
         guard SyncRememberedView(view, app) == SyncRememberedView(live.view, live.app) else { throw closed }
         self.live?.app = app
         self.live?.views.current = SyncView(permissions: view.permissions, filters: live.view.filters)

@@ -53,6 +53,8 @@ public final class SyncConversation {
         /// The device's version of the last message.
         var toldUpload: Int64
         var lastQuery: Int64
+        /// What the device gets with the next change, before what it says.
+        var owed: [Instruction] = []
 
         var view: SyncView { views.current }
     }
@@ -66,7 +68,9 @@ public final class SyncConversation {
     var live: Live?
     /// The user as he was when the session began.
     var principal: Principal?
-    private var file: SyncFileKey?
+    var file: SyncFileKey?
+    /// What the session is about; nil in Flexible Sync that was never anything else.
+    var partition: SyncPartition?
 
     /// Begins a session.
     ///
@@ -112,119 +116,17 @@ public final class SyncConversation {
 
     func takeNews() throws(SyncFault) -> SyncLease.Recheck { try lease.takeNews() }
 
-    /// The first message.
-    public func bind(_ bind: ClientMessage.Bind) async throws {
-        guard case .flexible(let schemaVersion, _, _) = bind.target else {
-            throw SyncFault(
-                .switchToFlexibleSync,
-                "Wrong wire protocol, switch to the flexible sync wire protocol"
-            )
-        }
-        let app = try await service.app(caller.app)
-        guard app.definition.kind == "flexible" else {
-            throw SyncFault(
-                .switchToPartitionSync,
-                "Wrong wire protocol, switch to the partition-based sync wire protocol"
-            )
-        }
-        guard schemaVersion == 0 else {
-            throw SyncFault(
-                .badSchemaVersion,
-                "Client provided invalid schema version: \(schemaVersion) is not a version of this app's schema"
-            )
-        }
-        guard bind.needsIdent else { return }
-        let salt = Int64.random(in: 1...Int64.max)
-        let rows = try await service.run(
-            SyncStatements.newFile(caller.app, salt: salt, user: caller.token.userID)
-        )
-        guard let ident = rows.int(0, 0) else { throw SyncHistoryReader.malformed }
-        try await send(ServerMessage.ident(session, FileIdent(ident: Int64(ident), salt: salt)))
-    }
-
-    /// The device says which file it is, and where it stands.
-    public func ident(_ ident: ClientMessage.Ident) async throws {
-        guard live == nil else {
-            throw SyncFault(.badMessageOrder, "Bad input message order: a second IDENT")
-        }
-        let app = try await service.app(caller.app)
-        let known = try await SyncFiles.meet(service, app, ident, caller)
-        let key = SyncFileKey(app: caller.app, ident: ident.file.ident)
-        try await service.take(key, for: lease)
-        file = key
-        principal = try await currentPrincipal(app)
-        let view = try await SyncPermissions(service: service, app: app, context: try context(app)).view()
-        let query = ident.query ?? SubscriptionSet(version: 0, body: ByteText("{}"))
-        var live = Live(
-            app: app,
-            file: ident.file,
-            views: SyncViews(view),
-            query: query,
-            ledger: DownloadLedger(
-                session: session,
-                ownFile: ident.file.ident,
-                isFlexible: true,
-                protocolVersion: caller.protocolVersion,
-                ident: ident
-            ),
-            queryVersion: query.version,
-            cursor: ident.progress.server,
-            integrated: ident.progress.client,
-            upload: known.upload,
-            toldUpload: -1,
-            lastQuery: query.version
-        )
-        let filters: [ByteText: Filter]
-        switch SyncQueries.filters(query.body, app) {
-        case .success(let parsed): filters = parsed
-        // The active set cannot be refused any more: the device begins anew.
-        case .failure(let fault): throw SyncFault(.badClientFileIdent, fault.message)
-        }
-        let remembered = SyncRememberedView(view, app)
-        let isFirst = ident.progress.server == 0
-        var change: RoleChange?
-        if !isFirst, let text = known.permissions {
-            guard var record = SyncPermissionsRecord(text) else {
-                throw SyncFault(
-                    .serverPermissionsChanged,
-                    "Server permissions for this file ident are not known (IDENT)"
-                )
-            }
-            record.acknowledged(ident.progress.server)
-            record.resumed(at: ident.progress.server, base: known.upload.server)
-            change = try roleChange(record, to: remembered, filters)
-            live.record = record
-        } else {
-            live.record = SyncPermissionsRecord(remembered)
-        }
-        if change == nil { live.record?.now = remembered }
-        if !isFirst {
-            live.views.current.filters = filters
-            recall(live.record?.bootstraps ?? [], &live)
-        }
-        self.live = live
-        service.log.began(caller, file: ident.file.ident)
-        if isFirst {
-            try await remember()
-            try await bootstrap(query.version, filters, schema: true)
-        } else if let change {
-            try await rebootstrap(change, query, filters)
-        } else {
-            try await remember()
-            try await follow()
-            try await catchUp(always: true)
-        }
-    }
-
     /// The device wants to hold something else.
     public func query(_ query: SubscriptionSet) async throws {
-        guard let live else {
+        guard let known = live else {
             throw SyncFault(.badMessageOrder, "Bad input message order: QUERY before IDENT")
         }
-        guard query.version > live.lastQuery else {
+        guard query.version > known.lastQuery else {
             throw SyncFault(.badMessageOrder, "Bad input message order: a query version went back")
         }
         self.live?.lastQuery = query.version
+        try await develop(query)
+        guard let live = self.live else { return }
         switch SyncQueries.filters(query.body, live.app) {
         case .failure(let fault):
             try await send(
@@ -239,24 +141,27 @@ public final class SyncConversation {
 
     /// The device has changed something, or acknowledges what it got.
     public func upload(_ upload: ClientMessage.Upload) async throws {
-        guard let live else {
+        guard let known = live else {
             throw SyncFault(.badMessageOrder, "Bad input message order: UPLOAD before IDENT")
         }
-        try SyncFiles.check(upload, live.upload, cursor: live.cursor)
+        try SyncFiles.check(upload, known.upload, cursor: known.cursor)
+        try await develop(upload)
+        guard let live = self.live else { return }
         let hadChanges = !upload.changesets.isEmpty
         let start = ContinuousClock.now
-        let (integrated, rejections) = try await SyncUpload(
+        let outcome = try await SyncUpload(
             service: service,
             app: live.app,
             file: live.file,
             views: live.views,
-            upload: upload
+            upload: upload,
+            partition: partition
         ).integrate()
         self.live?.views.acknowledge(upload.serverVersion)
         self.live?.record?.told(upload.serverVersion)
         self.live?.upload = DownloadCursor(
             server: max(live.upload.server, upload.serverVersion),
-            client: max(live.upload.client, integrated)
+            client: max(live.upload.client, outcome.integrated)
         )
         if self.live?.record?.next != nil {
             self.live?.record?.acknowledged(upload.serverVersion)
@@ -269,8 +174,17 @@ public final class SyncConversation {
             file: live.file.ident,
             changesets: upload.changesets.count,
             since: start,
-            rejections
+            outcome.undone + (outcome.skipped?.updates ?? [])
         )
+        if let skipped = outcome.skipped {
+            // The device suspends the session, and comes again with what follows.
+            var fault = SyncFault(
+                .writeNotAllowed,
+                "Client attempted a write that is not allowed; it has been skipped"
+            )
+            fault.rejection = skipped
+            throw fault
+        }
         try await catchUp(always: true)
     }
 

@@ -17,7 +17,8 @@ enum SyncFiles {
         _ service: SyncService,
         _ app: SyncedApp,
         _ ident: ClientMessage.Ident,
-        _ caller: SyncCaller
+        _ caller: SyncCaller,
+        partition: SyncPartition?
     ) async throws -> Known {
         let rows = try await service.run(SyncStatements.meet(caller.app, file: ident.file.ident))
         let unknown = SyncFault(.badClientFileIdent, "Bad client file identifier (IDENT)")
@@ -28,6 +29,12 @@ enum SyncFiles {
         guard Int64(salt) == ident.file.salt else { throw unknown }
         guard rows.text(0, 1) == caller.token.userID else {
             throw SyncFault(.userMismatch, "User mismatch for client file identifier (IDENT)")
+        }
+        guard rows.text(0, 9) == partition?.text else {
+            throw SyncFault(
+                .badClientFileIdent,
+                "Bad client file identifier (IDENT): the file is of another partition"
+            )
         }
         if let reason = rows.text(0, 8) { throw mustReset(reason) }
         let progress = ident.progress

@@ -13,22 +13,24 @@ extension SyncHistoryEntry {
     ///   - view: What it may hold.
     ///   - integrated: The device's last version that the history contains; raised by the device's own entries.
     ///   - context: For its query.
+    ///   - first: What the device is told before.
     /// - Returns: The entry for the message.
     func download(
         for file: Int64,
         _ view: SyncView,
         _ integrated: inout Int64,
-        _ context: EvaluationContext
+        _ context: EvaluationContext,
+        after first: [Instruction] = []
     ) -> DownloadLedger.Entry? {
         if originFile == file {
             integrated = max(integrated, clientVersion)
             return nil
         }
         if let targetFile {
-            return targetFile == file ? entry(changeset.instructions, integrated) : nil
+            return targetFile == file ? entry(first + changeset.instructions, integrated) : nil
         }
         let instructions = instructions(for: view, context)
-        return instructions.isEmpty ? nil : entry(instructions, integrated)
+        return instructions.isEmpty ? nil : entry(first + instructions, integrated)
     }
 
     /// The entry as a device with a view is told it; its own changes are merged with the entry in this form, too.

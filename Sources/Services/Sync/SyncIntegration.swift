@@ -24,6 +24,8 @@ struct SyncIntegration {
     private var rejections: [SyncErrorReport.RejectedUpdate] = []
     private var rejected: Set<ObjectAddress> = []
     private var rejectedClientVersion: Int64 = 0
+    /// Of classes that devices only write: what they wrote is not there any more, so nothing is undone.
+    private(set) var skipped: SyncErrorReport.Rejection?
     private let context: EvaluationContext
 
     init(upload: SyncUpload, images: [ObjectAddress: SyncUpload.State], repaired: [ObjectAddress: Int64]) {
@@ -49,13 +51,15 @@ struct SyncIntegration {
             guard !rejected.contains(object), (repaired[object] ?? 0) <= uploaded.serverVersion,
                 let mapping = upload.app.schema.mapping(of: object.table)
             else { continue }
-            let instructions = byObject[object] ?? []
+            var instructions = byObject[object] ?? []
             let before = images[object]?.current
-            let after = try mapping.applying(instructions, to: before)
+            var after = try mapping.applying(instructions, to: before)
+            if let partition = upload.partition, var document = after {
+                partition.complete(&instructions, &document, mapping)
+                after = document
+            }
             if let reason = refusal(object, mapping, before, after) {
-                rejected.insert(object)
-                rejections.append(SyncErrorReport.RejectedUpdate(object: object, reason: reason))
-                if rejectedClientVersion == 0 { rejectedClientVersion = uploaded.clientVersion }
+                reject(object, reason, uploaded.clientVersion)
                 continue
             }
             images[object, default: SyncUpload.State()].current = after
@@ -63,6 +67,21 @@ struct SyncIntegration {
             step.objects.append(SyncHistoryEntry.Object(address: object, before: before, after: after))
         }
         steps.append(step)
+    }
+
+    private mutating func reject(_ object: ObjectAddress, _ reason: String, _ clientVersion: Int64) {
+        rejected.insert(object)
+        let update = SyncErrorReport.RejectedUpdate(object: object, reason: reason)
+        if upload.app.schema[object.table]?.isAsymmetric == true {
+            skipped = SyncErrorReport.Rejection(
+                updates: (skipped?.updates ?? []) + [update],
+                clientVersion: skipped?.clientVersion ?? clientVersion,
+                repairVersion: nil
+            )
+            return
+        }
+        rejections.append(update)
+        if rejectedClientVersion == 0 { rejectedClientVersion = clientVersion }
     }
 
     /// Why a change is illegal, in the words of the log; nil when it is legal.
@@ -110,18 +129,14 @@ struct SyncIntegration {
         for refused in try await documents.write(changes) {
             let original = images[refused.object]?.original
             images[refused.object]?.current = original
-            rejected.insert(refused.object)
-            rejections.append(
-                SyncErrorReport.RejectedUpdate(
-                    object: refused.object,
-                    reason:
-                        "write to \"\(refused.object.key.text())\" in table \"\(refused.object.table.text)\" "
-                        + "not allowed; \(refused.reason)"
-                )
+            let first = steps.first { $0.objects.contains { $0.address == refused.object } }
+            reject(
+                refused.object,
+                "write to \"\(refused.object.key.text())\" in table \"\(refused.object.table.text)\" "
+                    + "not allowed; \(refused.reason)",
+                first?.uploaded.clientVersion ?? 0
             )
             for place in steps.indices {
-                guard steps[place].objects.contains(where: { $0.address == refused.object }) else { continue }
-                if rejectedClientVersion == 0 { rejectedClientVersion = steps[place].uploaded.clientVersion }
                 steps[place].objects.removeAll { $0.address == refused.object }
                 steps[place].instructions.removeAll { $0.object == refused.object }
             }

@@ -11,8 +11,13 @@ enum SyncStatements {
     }
 
     /// One row: the new file's identifier.
-    static func newFile(_ app: String, salt: Int64, user: String) -> SQLFragment {
-        "SELECT tidegate.new_sync_file(\(bind: .text(app)), \(bind: .int(salt)), \(bind: .text(user)))"
+    ///
+    /// The partition is given as canonical extended JSON; an empty text is Flexible Sync.
+    static func newFile(_ app: String, salt: Int64, user: String, partition: String) -> SQLFragment {
+        """
+        SELECT tidegate.new_sync_file(\(bind: .text(app)), \(bind: .int(salt)), \(bind: .text(user)), \
+        nullif(\(bind: .text(partition)), ''))
+        """
     }
 
     /// Takes note that a device is there, and returns what is known of its file, with the app's salt, version and trim, and why
@@ -22,7 +27,7 @@ enum SyncStatements {
         UPDATE tidegate.sync_files f SET seen_at = now() FROM tidegate.sync_apps a \
         WHERE f.app = \(bind: .text(app)) AND f.ident = \(bind: .int(file)) AND a.app = f.app \
         RETURNING f.salt, f.user_id, f.client_version, f.server_version, f.permissions, a.salt, a.version, a.trimmed_to, \
-        f.reset_reason
+        f.reset_reason, f.partition
         """
     }
 

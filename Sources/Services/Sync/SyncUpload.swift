@@ -16,6 +16,8 @@ struct SyncUpload {
     let file: FileIdent
     let views: SyncViews
     let upload: ClientMessage.Upload
+    /// What new objects belong to that say nothing of it.
+    var partition: SyncPartition?
 
     var view: SyncView { views.current }
 
@@ -25,8 +27,18 @@ struct SyncUpload {
         var current: BSONDocument?
     }
 
-    /// - Returns: The newest version of the device that is integrated now, and what was undone.
-    func integrate() async throws -> (Int64, [SyncErrorReport.RejectedUpdate]) {
+    /// What became of an upload.
+    struct Outcome {
+        /// The newest version of the device that is integrated now.
+        var integrated: Int64
+        /// What a version of the history undoes.
+        var undone: [SyncErrorReport.RejectedUpdate] = []
+        /// What was left out of classes that devices only write.
+        var skipped: SyncErrorReport.Rejection?
+    }
+
+    /// - Returns: What became of it.
+    func integrate() async throws -> Outcome {
         let id = app.snapshot.id
         return try await service.inTurn(id) {
             try await service.database.transaction(within: SyncService.timeLimit) { transaction in
@@ -35,9 +47,7 @@ struct SyncUpload {
         }
     }
 
-    private func integrate(in transaction: Transaction) async throws -> (
-        Int64, [SyncErrorReport.RejectedUpdate]
-    ) {
+    private func integrate(in transaction: Transaction) async throws -> Outcome {
         let id = app.snapshot.id
         let head = try await transaction.run(SyncStatements.lock(id), plan: .generic)
         let known = try await transaction.run(SyncStatements.lockFile(id, file: file.ident), plan: .generic)
@@ -45,7 +55,7 @@ struct SyncUpload {
             throw SyncFault(.badClientFileIdent, "Bad client file identifier: sync was terminated")
         }
         let fresh = upload.changesets.filter { $0.clientVersion > Int64(integrated) }
-        var rejections: [SyncErrorReport.RejectedUpdate] = []
+        var outcome = Outcome(integrated: max(Int64(integrated), upload.clientVersion))
         if !fresh.isEmpty {
             if let base = fresh.map(\.serverVersion).min(), let trimmed = head.int(0, 1),
                 base < Int64(trimmed),
@@ -54,8 +64,7 @@ struct SyncUpload {
                 throw SyncFault(.clientFileExpired, "Client file has expired due to log compaction")
             }
             _ = try await transaction.run(SyncStatements.origin(id), plan: .generic)
-            let newest: Int64
-            (newest, rejections) = try await apply(fresh, after: Int64(version), in: transaction)
+            let newest = try await apply(fresh, after: Int64(version), in: transaction, &outcome)
             _ = try await transaction.run(SyncStatements.advance(id, to: newest), plan: .generic)
         }
         _ = try await transaction.run(
@@ -68,7 +77,7 @@ struct SyncUpload {
             ),
             plan: .generic
         )
-        return (max(Int64(integrated), upload.clientVersion), rejections)
+        return outcome
     }
 
     // MARK: Steps
@@ -76,8 +85,9 @@ struct SyncUpload {
     private func apply(
         _ fresh: [UploadedChangeset],
         after version: Int64,
-        in transaction: Transaction
-    ) async throws -> (Int64, [SyncErrorReport.RejectedUpdate]) {
+        in transaction: Transaction,
+        _ outcome: inout Outcome
+    ) async throws -> Int64 {
         var changesets = try fresh.map { (uploaded) throws(SyncFault) in try decoded(uploaded) }
         let touched = Set(changesets.flatMap { $0.instructions.compactMap(\.object) })
         let documents = SyncDocuments(
@@ -100,7 +110,9 @@ struct SyncUpload {
         try await integration.store(documents)
         let entries = integration.entries(after: newest, timestamp: service.timestamp)
         try await SyncHistoryReader.append(entries, app.snapshot.id, in: transaction)
-        return (entries.last?.version ?? newest, entries.flatMap(\.rejections))
+        outcome.undone = entries.flatMap(\.rejections)
+        outcome.skipped = integration.skipped
+        return entries.last?.version ?? newest
     }
 
     /// The instructions about objects; those about the schema are held against the app's.

@@ -1,3 +1,4 @@
+import Accounts
 import AppDefinition
 import BSON
 import Errors
@@ -16,7 +17,7 @@ struct SyncView: Sendable {
         let plan: PreparedPlan?
     }
 
-    let permissions: [ByteText: Permission]
+    var permissions: [ByteText: Permission]
     /// What is subscribed; a class that is not there is not.
     var filters: [ByteText: Filter] = [:]
 
@@ -40,8 +41,11 @@ struct SyncPermissions {
     let service: SyncService
     let app: SyncedApp
     let context: CallContext
+    /// The partition that the session is about; nil in Flexible Sync.
+    var partition: SyncPartition?
 
     func view() async throws -> SyncView {
+        if let partition { return try await view(partition) }
         var permissions: [ByteText: SyncView.Permission] = [:]
         for type in app.schema.classes {
             guard let namespace = type.namespace, let mapping = app.schema.mapping(of: type.name) else {
@@ -72,5 +76,79 @@ struct SyncPermissions {
             SyncCompatibility.obstacles(role, queryableFields: app.queryableFields(of: type)).isEmpty
         else { return nil }
         return prepared
+    }
+}
+
+// MARK: Partitions
+
+extension SyncPermissions {
+    /// All documents of a partition, in every class.
+    ///
+    /// - Throws: ``SyncFault`` with `permissionDenied` for a user who may not open it.
+    private func view(_ partition: SyncPartition) async throws -> SyncView {
+        let access = try await access(partition)
+        guard access.mayRead else {
+            throw SyncFault(
+                .permissionDenied,
+                "Permission denied (BIND): the user may not read the partition"
+            )
+        }
+        var view = SyncView(permissions: [:])
+        let rules = CollectionRules(roles: [access.role(partition)])
+        for type in app.readableClasses {
+            guard let namespace = type.namespace, let mapping = app.schema.mapping(of: type.name) else {
+                continue
+            }
+            let plan = try RoleResolver.resolve(
+                rules: rules,
+                validation: app.snapshot.validation(for: namespace),
+                context: ruleContext(partition, nil)
+            )
+            view.permissions[type.name] = SyncView.Permission(mapping: mapping, plan: PreparedPlan(plan))
+            view.filters[type.name] = partition.filter
+        }
+        return view
+    }
+
+    /// What the user may do with a partition: functions that the permissions name are asked.
+    func access(_ partition: SyncPartition) async throws -> SyncPartitionAccess {
+        guard let definition = app.definition.partition else {
+            return SyncPartitionAccess(mayRead: false, mayWrite: false)
+        }
+        let mayWrite = try await holds(definition.write, partition)
+        let mayRead = mayWrite ? true : try await holds(definition.read, partition)
+        return SyncPartitionAccess(mayRead: mayRead, mayWrite: mayWrite)
+    }
+
+    private func holds(_ condition: RuleExpression, _ partition: SyncPartition) async throws(ServiceError)
+        -> Bool
+    {
+        if let literal = condition.literal { return literal }
+        // A condition without a document is the apply_when of a role that none can change.
+        let rules = CollectionRules(roles: [
+            Role(name: "partition", applyWhen: condition, read: .constant(true))
+        ])
+        func decide(_ answers: FunctionAnswers?) throws(ServiceError) -> Bool {
+            try RoleResolver.resolve(rules: rules, schema: nil, context: ruleContext(partition, answers))
+                .visible(["_id": .null]) != nil
+        }
+        guard let questions = service.data.questions(context) else { return try decide(nil) }
+        let answers = FunctionAnswers()
+        return try await questions.deciding(answers, within: nil) { () throws(ServiceError) in
+            try decide(answers)
+        }
+    }
+
+    private func ruleContext(_ partition: SyncPartition, _ answers: FunctionAnswers?) -> RuleContext {
+        let user: RuleUser? =
+            if case .user(let profile) = context.principal { RuleUser(profile) } else { nil }
+        return RuleContext(
+            user: user,
+            values: app.snapshot.values,
+            environmentTag: app.snapshot.environmentTag,
+            environmentValues: app.snapshot.environmentValues,
+            partition: partition.value,
+            answers: answers
+        )
     }
 }

@@ -116,7 +116,9 @@ public struct SyncErrorReport: Sendable {
         let resets = fault.code.action == .clientReset
         action = resets && forbidsRecovery ? .clientResetNoRecovery : fault.code.action
         self.forbidsRecovery = forbidsRecovery
-        self.rejection = rejection
+        self.rejection = rejection ?? fault.rejection
+        partitionQuery = fault.partitionQuery
+        previousSchemaVersion = fault.previousSchemaVersion
     }
 
     var document: BSONDocument {

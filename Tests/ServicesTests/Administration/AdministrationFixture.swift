@@ -59,7 +59,10 @@ struct AdministrationFixture: Sendable {
         "GRANT SELECT ON public.legacy TO tidegate_owner, tidegate_admin",
         "SELECT tidegate.map_table('shop', 'store', 'legacy', 'public.legacy')",
         "SELECT tidegate.set_value('shop', 'v', '1')",
-        "SELECT tidegate.set_sync('shop', '{\"type\": \"flexible\", \"state\": \"enabled\"}')",
+        """
+        SELECT tidegate.set_sync('shop', '{"type": "partition", "state": "enabled", "service_name": "mongodb-atlas",
+            "partition": {"key": "owner", "type": "string", "permissions": {"read": true, "write": true}}}')
+        """,
         """
         WITH app AS (INSERT INTO tidegate.sync_apps (app, salt) SELECT id, 1 FROM tidegate.apps RETURNING app)
         INSERT INTO tidegate.sync_files (app, ident, salt, user_id) SELECT app, 2, 1, '65f0c0ffee00000000000001' FROM app

@@ -45,6 +45,8 @@ extension AdministrationSuites {
             "limit": "10", "doc": "'{}'::jsonb", "spec": "'{}'::jsonb", "allowed": "true",
             "purpose": "'confirm'", "body": "'%link%'",
             "subject": "'Hello'", "force_client_reset.ident": "2",
+            "revert_to_partition_sync.app": "(SELECT 'shop' FROM tidegate.migrate_to_flexible_sync('shop'))",
+            "commit_flexible_sync.app": "(SELECT 'shop' FROM tidegate.migrate_to_flexible_sync('shop'))",
             "mail": "(SELECT max(o.id) FROM tidegate.outbox o)",
             "account": #"'{"_id": "65f0c0ffee00000000000009", "email": "eve@example.com"}'"#,
             "provider_type": "'custom-token'", "identity_id": "'ann-elsewhere'",

@@ -18,8 +18,16 @@ struct WireConvergenceTests {
 
     @Test("all devices hold what PostgreSQL holds")
     func converge() async throws {
-        let server = try await SyncModelServer.shared()
-        for seed in Self.firstSeed..<(Self.firstSeed + Self.scripts) {
+        try await converge(try await SyncModelServer.shared(), Self.scripts)
+    }
+
+    @Test("all devices of a partition hold what PostgreSQL holds")
+    func partitions() async throws {
+        try await converge(try await SyncModelServer.partitioned(), min(Self.scripts, 15))
+    }
+
+    private func converge(_ server: SyncModelServer, _ scripts: UInt64) async throws {
+        for seed in Self.firstSeed..<(Self.firstSeed + scripts) {
             do {
                 var script = try WireScript(seed: seed, on: server)
                 try await script.run()
