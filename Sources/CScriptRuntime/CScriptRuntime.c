@@ -96,6 +96,9 @@ static const unsigned char file_require[] = {
 static const unsigned char file_session[] = {
 #embed "js/session.js"
 };
+static const unsigned char file_signatures[] = {
+#embed "js/signatures.js"
+};
 static const unsigned char file_utils[] = {
 #embed "js/utils.js"
 };
@@ -135,6 +138,7 @@ static const struct cscript_file files[] = {
     {"realm", file_realm, sizeof file_realm},
     {"require", file_require, sizeof file_require},
     {"session", file_session, sizeof file_session},
+    {"signatures", file_signatures, sizeof file_signatures},
     {"utils", file_utils, sizeof file_utils},
     {"wire", file_wire, sizeof file_wire},
 };

@@ -18,6 +18,7 @@ struct RuntimeNatives {
         switch name {
         case "modules": ModuleNatives(realm).table
         case "crypto": CryptoNatives.table
+        case "signatures": SignatureNatives.table
         case "tokens": TokenNatives.table
         case "zlib": ZlibNatives.table
         default: []

@@ -1,5 +1,5 @@
-// `require("crypto")`: digests, authentication codes, random bytes, comparison, keys from passwords; ciphers are a
-// file of their own.
+// `require("crypto")`: digests, authentication codes, random bytes, comparison, keys from passwords; ciphers
+// and signatures are files of their own.
 (function (rt) {
   'use strict';
   const { Buffer } = rt.load('require')('buffer', '');
@@ -70,11 +70,10 @@
     throw new Error('crypto.' + name + ' is not supported' + (instead === undefined ? '' : ': use ' + instead));
   };
   const missing = {
-    createCipher: 'createCipheriv', createDecipher: 'createDecipheriv', createSign: 'utils.crypto.sign',
-    createVerify: 'utils.crypto.verify', sign: 'utils.crypto.sign', verify: 'utils.crypto.verify',
-    publicEncrypt: undefined, privateDecrypt: undefined, privateEncrypt: undefined, publicDecrypt: undefined,
-    generateKeyPair: undefined, generateKeyPairSync: undefined, createDiffieHellman: undefined,
-    createDiffieHellmanGroup: undefined, createECDH: undefined,
+    createCipher: 'createCipheriv', createDecipher: 'createDecipheriv', publicEncrypt: undefined,
+    privateDecrypt: undefined, privateEncrypt: undefined, publicDecrypt: undefined, generateKeyPair: undefined,
+    generateKeyPairSync: undefined, createDiffieHellman: undefined, createDiffieHellmanGroup: undefined,
+    createECDH: undefined,
   };
   const shim = {
     createHash: (name) => {
@@ -113,6 +112,10 @@
   for (const name of ['createCipheriv', 'createDecipheriv', 'getCiphers']) {
     shim[name] = (...args) => rt.load('ciphers')[name](...args);
   }
+  for (const name of ['createSign', 'createVerify', 'sign', 'verify']) {
+    shim[name] = (...args) => rt.load('signatures')[name](...args);
+  }
+  rt.lazy(shim, 'constants', true, () => ({ ...rt.load('signatures').constants }));
   for (const name in missing) shim[name] = refused(name, missing[name]);
   return shim;
 })
