@@ -39,6 +39,44 @@ extension OperationParser {
         return operation
     }
 
+    /// Parses the aggregation of a database, whose pipeline begins with `$documents`.
+    ///
+    /// - Parameters:
+    ///   - argument: `database`, `pipeline` and the options of an aggregation.
+    ///   - service: The data source.
+    ///   - limits: How much one call may ask.
+    /// - Returns: An aggregation in the namespace that MongoDB writes as `database.$cmd.aggregate`.
+    /// - Throws: ``ServiceError`` with server code 73 for a pipeline that reads a collection, and as
+    ///   ``parse(action:body:limits:)``.
+    ///
+    /// Source: `reference/functions.md` §5.1.
+    public static func parse(
+        databaseAggregate argument: BSONDocument,
+        service: String,
+        limits: ParseLimits = .standard
+    ) throws(ServiceError) -> DataOperation {
+        var body = argument
+        body["dataSource"] = .string(service)
+        body["collection"] = "aggregate"
+        let arguments = OperationArguments(body: body)
+        let namespace = try NamespaceParser.namespace(arguments)
+        let budget = ParseBudget(limits)
+        let options = try OptionParser.parse(arguments, budget)
+        budget.place = "pipeline"
+        let stages = try OperationArguments.documents(arguments.requiredArray("pipeline"), of: "pipeline")
+        if stages.isEmpty { throw .mongo(73, "{aggregate: 1} is not valid for an empty pipeline.") }
+        let pipeline = try PipelineParser.parse(stages.map { .document($0) }, place: .database, budget)
+        return DataOperation(
+            namespace: Namespace(
+                dataSource: namespace.dataSource,
+                database: namespace.database,
+                collection: "$cmd.aggregate"
+            ),
+            action: .aggregate(pipeline),
+            options: options
+        )
+    }
+
     private static func operation(
         _ functionMethod: String,
         _ service: String,

@@ -15,7 +15,7 @@ extension DataCall {
             }
             return .none
         }
-        if pipeline.isForeign {
+        if pipeline.isForeign || pipeline.bringsDocuments {
             return try await LongComputation.run { () async throws(ServiceError) in
                 let documents = try await documents(of: pipeline, evaluation())
                 return try bounded(documents)
@@ -77,6 +77,7 @@ extension DataCall {
         of pipeline: Pipeline,
         _ context: EvaluationContext
     ) async throws(ServiceError) -> [BSONDocument] {
+        if pipeline.bringsDocuments { return try await PipelineRunner(call: self).run(pipeline, [], context) }
         let ordered = pipeline.joiningLate
         let (head, tail) = ordered.split(after: ordered.stages.prefix { !$0.isForeign }.count)
         let input: [BSONDocument]

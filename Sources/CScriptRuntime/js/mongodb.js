@@ -155,8 +155,16 @@
         aggregate: (pipeline, options) => {
           if (!isArray(pipeline)) throw new TypeError('aggregate: pipeline must be an array');
           const rest = checked(options, 'aggregate');
-          return cursors.aggregate(pipeline, (stages) =>
-            sessions.call(service, 'aggregate', { database, pipeline: stages }, rest.session));
+          const args = { __proto__: null, database };
+          const passed = ['maxTimeMS', 'collation', 'allowDiskUse'];
+          for (let i = 0; i < passed.length; i++) {
+            const value = rest[passed[i]];
+            if (value !== undefined && value !== null) args[passed[i]] = value;
+          }
+          return cursors.aggregate(pipeline, (stages) => {
+            args.pipeline = stages;
+            return sessions.call(service, 'aggregate', args, rest.session);
+          });
         },
       };
     },

@@ -12,6 +12,9 @@ public struct Pipeline: Sendable {
 }
 
 extension Pipeline {
+    /// Whether it begins with documents of its own, and so reads no collection by itself.
+    public var bringsDocuments: Bool { if case .documents? = stages.first { true } else { false } }
+
     /// The first `count` stages and the rest, so that SQL can take the one and Swift the other.
     public func split(after count: Int) -> (head: Pipeline, tail: Pipeline) {
         let bound = Swift.max(0, Swift.min(count, stages.count))

@@ -3,6 +3,8 @@ import Errors
 /// Where a pipeline stands, which decides what it may contain.
 enum PipelinePlace {
     case top
+    /// In the aggregation of a database, which reads no collection: the pipeline brings its own documents.
+    case database
     case facet
     /// In a stage that reads another collection; without one, the pipeline brings its own documents.
     case inside(String, hasCollection: Bool)
@@ -10,6 +12,9 @@ enum PipelinePlace {
     /// - Throws: ``ServiceError`` with server code 40600 to 40602, 51047, 31441 or 73 for a stage that may not stand here.
     func check(_ stage: String, isFirst: Bool, inFacet: Bool) throws(ServiceError) {
         if stage == "$documents" { try checkDocuments(isFirst: isFirst) }
+        if case .database = self, isFirst, stage != "$documents", !Self.databaseStages.contains(stage) {
+            throw .mongo(73, "{aggregate: 1} is not valid for '\(stage)'; a collection is required.")
+        }
         if case .inside(let outer, _) = self, stage == "$out" || stage == "$merge" {
             throw .mongo(
                 outer == "$unionWith" ? 31441 : 51047,
@@ -52,7 +57,10 @@ enum PipelinePlace {
         guard isFirst else {
             throw .mongo(40602, "$documents is only valid as the first stage in a pipeline.")
         }
-        if case .inside(_, hasCollection: false) = self { return }
+        switch self {
+        case .database, .inside(_, hasCollection: false): return
+        case .top, .facet, .inside: break
+        }
         throw .mongo(
             73,
             "$documents is not allowed on a collection; use it in the pipeline of $lookup or $unionWith"

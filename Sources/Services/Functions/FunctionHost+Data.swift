@@ -9,18 +9,18 @@ extension FunctionHost {
         try call.app.requireService(service)
         let method = try arguments.text("method")
         let argument = try arguments.document("arguments")
-        if method == "aggregate", argument["collection"] == nil {
-            throw ServiceError(
-                .invalidParameter,
-                "aggregate on a database is not served: call it on a collection"
-            )
-        }
-        let operation = try OperationParser.parse(
-            functionMethod: method,
-            service: service,
-            argument: argument,
-            limits: self.service.limits.parse
-        )
+        let limits = self.service.limits.parse
+        let operation =
+            if method == "aggregate", argument["collection"] == nil {
+                try OperationParser.parse(databaseAggregate: argument, service: service, limits: limits)
+            } else {
+                try OperationParser.parse(
+                    functionMethod: method,
+                    service: service,
+                    argument: argument,
+                    limits: limits
+                )
+            }
         note(operation.action)
         let transaction = try arguments.session.map { (number) throws(ServiceError) in
             try session(number).transaction

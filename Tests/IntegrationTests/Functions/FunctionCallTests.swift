@@ -150,14 +150,14 @@ struct FunctionCallTests {
         #expect(try await api.call("asked", as: user, headers: ["X-Door": "open"]).text == #""in""#)
     }
 
-    @Test("aggregate on a database is refused by name")
+    @Test("aggregate on a database is refused that would need a collection")
     func databaseAggregate() async throws {
         let (api, user) = try await FunctionServer.user()
         expect(
             try await api.call("databaseAggregate", as: user),
             400,
             "FunctionExecutionError",
-            "aggregate on a database is not served: call it on a collection"
+            "{aggregate: 1} is not valid for '$limit'; a collection is required."
         )
     }
 

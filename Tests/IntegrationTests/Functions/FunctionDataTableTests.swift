@@ -44,9 +44,24 @@ struct FunctionDataTableTests {
             "!'getCollectionNames' is only available to a system user"
         ),
         Row(
-            "§5.1 db.aggregate(pipeline, options): refused by name",
+            "§5.1 db.aggregate(pipeline, options): a cursor",
+            "return mongodb.db('todo').aggregate([{ $documents: [{ n: 1 }, { n: 2 }] }, { $match: { n: { $gt: 1 } } }], { maxTimeMS: 60000 }).next()",
+            #"{"n":{"$numberInt":"2"}}"#
+        ),
+        Row(
+            "§5.1 db.aggregate(pipeline): reads no collection by itself",
+            "return mongodb.db('todo').aggregate([{ $match: {} }]).toArray()",
+            "!{aggregate: 1} is not valid for '$match'; a collection is required."
+        ),
+        Row(
+            "§5.1 db.aggregate(pipeline): no pipeline at all",
             "return mongodb.db('todo').aggregate([]).toArray()",
-            "!aggregate on a database is not served: call it on a collection"
+            "!{aggregate: 1} is not valid for an empty pipeline."
+        ),
+        Row(
+            "§5.1 db.aggregate(pipeline): the stages of users",
+            "return mongodb.db('todo').aggregate([{ $documents: [{ n: 1 }] }, { $lookup: { from: 'Open', pipeline: [], as: 'x' } }]).toArray()",
+            "!operator '$lookup' is not available to application users"
         ),
         Row(
             "§5.1 mongodb.startSession()",
