@@ -34,6 +34,10 @@ public struct ScriptCall: Sendable {
     public let deadline: ContinuousClock.Instant
     /// Whether the first lines of the console are kept, as of endpoints and triggers, rather than the last.
     public let keepsFirstLines: Bool
+    /// Who waits for the answer; nil is somebody who stays.
+    ///
+    /// A call that waits for a worker ends when they have gone.
+    public let caller: CallerPresence?
 
     /// Made of its parts.
     public init(
@@ -44,7 +48,8 @@ public struct ScriptCall: Sendable {
         request: BSONDocument? = nil,
         runsAsSystem: Bool,
         deadline: ContinuousClock.Instant,
-        keepsFirstLines: Bool = false
+        keepsFirstLines: Bool = false,
+        caller: CallerPresence? = nil
     ) {
         self.entry = entry
         self.form = form
@@ -54,5 +59,6 @@ public struct ScriptCall: Sendable {
         self.runsAsSystem = runsAsSystem
         self.deadline = deadline
         self.keepsFirstLines = keepsFirstLines || form == .endpoint
+        self.caller = caller
     }
 }

@@ -80,6 +80,8 @@ public struct ScriptFailure: Error, Sendable, Hashable {
         case crash
         /// No worker was free in time; the caller may try again.
         case busy
+        /// No worker was free as long as the caller waited; nothing ran.
+        case abandoned
     }
 
     /// The kind.

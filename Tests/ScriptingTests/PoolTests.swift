@@ -191,6 +191,48 @@ struct PoolTests {
         #expect(pool.processIDs == [])
     }
 
+    @Test("gives up the places of those who have gone, and leaves alone what runs for them")
+    func gone() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        let bundle = ScriptFixture.bundle([
+            "test": Self.waits, "asks": Self.waits, "answer": "exports = () => 2",
+        ])
+        let gate = Gate()
+        let caller = CallerPresence()
+        let stays = CallerPresence()
+        let running = Task {
+            await pool.run(ScriptFixture.call(.named("test"), caller: caller), of: bundle, host: gate)
+        }
+        await Self.eventually { gate.entered == 1 }
+        let host = RecordingHost()
+        let queued = (0..<3).map { _ in
+            Task {
+                await pool.run(ScriptFixture.call(.named("asks"), caller: caller), of: bundle, host: host)
+            }
+        }
+        let patient = Task {
+            await pool.run(ScriptFixture.call(.named("answer"), caller: stays), of: bundle, host: host)
+        }
+        await Self.eventually { pool.counts.waiting == 4 }
+        caller.leave()
+        for one in queued {
+            guard case .failure(let failure) = await one.value.result else {
+                Issue.record("it ran")
+                continue
+            }
+            #expect(failure.reason == .abandoned)
+        }
+        #expect(pool.counts.waiting == 1)
+        // Nor does one wait that comes when they have gone already.
+        let late = await pool.run(ScriptFixture.call(.named("asks"), caller: caller), of: bundle, host: host)
+        #expect(ScriptFixture.text(late) == "!the caller has gone before a worker was free")
+        gate.open()
+        #expect(ScriptFixture.text(await running.value) == #"{"$numberInt":"1"}"#)
+        #expect(ScriptFixture.text(await patient.value) == #"{"$numberInt":"2"}"#)
+        #expect(host.calls.isEmpty)
+        await pool.shutdown()
+    }
+
     @Test("tells when no worker can be started")
     func missingProgram() async {
         let pool = ScriptPool(command: ["/nowhere/tidegate", "function-worker"])

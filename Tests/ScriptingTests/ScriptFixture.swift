@@ -48,7 +48,8 @@ struct ScriptFixture {
         form: ScriptCall.Form = .plain,
         request: BSONDocument? = nil,
         isSystem: Bool = false,
-        within: Duration = .seconds(300)
+        within: Duration = .seconds(240),
+        caller: CallerPresence? = nil
     ) -> ScriptCall {
         ScriptCall(
             entry: entry,
@@ -57,7 +58,8 @@ struct ScriptFixture {
             user: ["id": "5cbf68583025b12840664682", "type": "normal", "data": ["email": "a@example.com"]],
             request: request,
             runsAsSystem: isSystem,
-            deadline: .now + within
+            deadline: .now + within,
+            caller: caller
         )
     }
 

@@ -41,6 +41,29 @@ struct WorkerPoolStateTests {
         #expect(state.lease("5", app: "a", isNested: false) == .run(on: 1))
     }
 
+    @Test("forgets one who leaves the queue, wherever they stand, and serves the others in order")
+    func leaving() {
+        var state = Self.state(1, waiting: 1000, perApp: 1000)
+        _ = state.lease("first", app: "a", isNested: false)
+        var serials: [Int] = []
+        for number in 0..<500 {
+            #expect(state.lease("\(number)", app: "a", isNested: false) == .wait)
+            serials.append(state.lastSerial)
+        }
+        #expect(state.withdraw(serial: serials[1], of: "b") == nil)
+        for number in 0..<500 where number % 100 != 7 {
+            #expect(state.withdraw(serial: serials[number], of: "a") == "\(number)")
+            #expect(state.withdraw(serial: serials[number], of: "a") == nil)
+        }
+        #expect(state.waitingCount == 5)
+        #expect(state.lease("last", app: "a", isNested: false) == .wait)
+        for expected in ["7", "107", "207", "307", "407", "last"] {
+            #expect(Self.text(state.returned(1, at: Self.now)) == "serve \(expected)")
+        }
+        #expect(Self.text(state.returned(1, at: Self.now)) == "keep")
+        #expect(state.waitingCount == 0)
+    }
+
     @Test("prefers the worker that was busy last")
     func warm() {
         var state = Self.state(2)

@@ -32,7 +32,6 @@ public final class ScriptPool: Scripts {
     }
 
     private struct Waiter: Sendable {
-        let id: Int64
         let deadline: ContinuousClock.Instant
         let resume: CheckedContinuation<ScriptWorker?, Never>
     }
@@ -84,8 +83,16 @@ public final class ScriptPool: Scripts {
             let message = "the arguments are larger than \(limits.requestBytes >> 20) MB"
             return ScriptOutcome(result: .failure(ScriptFailure(.execution, message)))
         }
-        guard let worker = await lease(app: bundle.app, isNested: depth > 0, until: deadline) else {
-            let failure: ScriptFailure = deadline <= .now ? .time : .busy
+        guard
+            let worker = await lease(
+                app: bundle.app,
+                isNested: depth > 0,
+                until: deadline,
+                for: call.caller
+            )
+        else {
+            let failure: ScriptFailure =
+                deadline <= .now ? .time : call.caller?.isGone ?? false ? .abandoned : .busy
             return ScriptOutcome(result: .failure(failure))
         }
         let (outcome, mayGoOn) = await Self.$nesting.withValue(depth + 1) {
@@ -99,7 +106,7 @@ public final class ScriptPool: Scripts {
     public func check(_ source: String, file: String) async -> SyntaxFault? {
         let patience = ContinuousClock.now + .seconds(30)
         // An app of no name: such workers never hold a bundle.
-        guard let worker = await lease(app: "", isNested: false, until: patience) else {
+        guard let worker = await lease(app: "", isNested: false, until: patience, for: nil) else {
             return SyntaxFault(file: file, line: 0, column: 0, message: ScriptFailure.busy.message)
         }
         let (fault, mayGoOn) = await WorkerRun.check(source, file: file, id: nextID(), on: worker)
@@ -135,9 +142,12 @@ public final class ScriptPool: Scripts {
 
     // MARK: Workers
 
-    private func lease(app: String, isNested: Bool, until deadline: ContinuousClock.Instant) async
-        -> ScriptWorker?
-    {
+    private func lease(
+        app: String,
+        isNested: Bool,
+        until deadline: ContinuousClock.Instant,
+        for caller: CallerPresence?
+    ) async -> ScriptWorker? {
         // Usually one is idle, and nobody waits.
         if !Task.isCancelled, deadline > .now,
             let worker = state.withLock({ state in
@@ -146,16 +156,22 @@ public final class ScriptPool: Scripts {
         {
             return worker
         }
-        let id = nextID()
+        let place = QueuePlace()
+        let watch = caller?.whenGone { self.withdraw(place, of: app) }
+        defer { if let watch { caller?.forget(watch) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { resume in
                 guard !Task.isCancelled else { return resume.resume(returning: nil) }
-                let waiter = Waiter(id: id, deadline: deadline, resume: resume)
+                let waiter = Waiter(deadline: deadline, resume: resume)
                 let (lease, worker) = state.withLock {
                     state -> (WorkerPoolState<Waiter>.Lease, ScriptWorker?) in
                     let lease = state.places.lease(waiter, app: app, isNested: isNested)
-                    if case .run(let number) = lease { return (lease, state.workers[number]) }
-                    if case .start(_, let other?) = lease { return (lease, state.workers[other]) }
+                    switch lease {
+                    case .run(let number): return (lease, state.workers[number])
+                    case .start(_, let other?): return (lease, state.workers[other])
+                    case .wait: place.serial.withLock { $0 = state.places.lastSerial }
+                    case .start, .refuse: break
+                    }
                     return (lease, nil)
                 }
                 switch lease {
@@ -163,18 +179,27 @@ public final class ScriptPool: Scripts {
                 case .start(let number, _):
                     worker?.kill()
                     spawn(number, for: waiter)
-                case .wait: break
+                case .wait:
+                    // Either may have come about before there was a place to give up.
+                    if Task.isCancelled || caller?.isGone ?? false { withdraw(place, of: app) }
                 case .refuse: resume.resume(returning: nil)
                 }
             }
         } onCancel: {
-            withdraw(id)
+            withdraw(place, of: app)
         }
     }
 
-    private func withdraw(_ id: Int64) {
-        let found = state.withLock { $0.places.withdraw { $0.id == id } }
-        for waiter in found { waiter.resume.resume(returning: nil) }
+    /// Where somebody stands in the queue, once they do.
+    private final class QueuePlace: Sendable {
+        let serial = Mutex<Int?>(nil)
+    }
+
+    private func withdraw(_ place: QueuePlace, of app: String) {
+        let found = state.withLock { state in
+            place.serial.withLock { $0 }.flatMap { state.places.withdraw(serial: $0, of: app) }
+        }
+        found?.resume.resume(returning: nil)
     }
 
     private func withdrawOverdue(at now: ContinuousClock.Instant) {

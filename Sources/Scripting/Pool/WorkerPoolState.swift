@@ -39,34 +39,62 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
 
     /// Who waits for workers of one app, in the order in which they came.
     private struct Queue {
-        private var entries: [(serial: Int, waiter: Waiter)] = []
-        /// What lies before it is served.
+        /// By serial; in the place of one that left there is nobody.
+        private var entries: [(serial: Int, waiter: Waiter?)] = []
+        /// What lies before it is served or has left; what lies there waits.
         private var head = 0
+        private(set) var count = 0
 
-        var count: Int { entries.count - head }
         /// When the first came, among those of all apps.
         var first: Int { entries[head].serial }
 
-        mutating func append(_ waiter: Waiter, serial: Int) { entries.append((serial, waiter)) }
+        mutating func append(_ waiter: Waiter, serial: Int) {
+            entries.append((serial, waiter))
+            count += 1
+        }
 
-        mutating func takeFirst() -> Waiter {
-            defer {
-                head += 1
-                if head >= 64, head * 2 >= entries.count {
-                    entries.removeFirst(head)
-                    head = 0
-                }
+        mutating func takeFirst() -> Waiter? {
+            guard count > 0 else { return nil }
+            return take(at: head)
+        }
+
+        /// Takes out the one of this serial, in steps that grow with the logarithm of their number.
+        mutating func take(serial: Int) -> Waiter? {
+            var low = head
+            var high = entries.count
+            while low < high {
+                let middle = (low + high) / 2
+                if entries[middle].serial < serial { low = middle + 1 } else { high = middle }
             }
-            return entries[head].waiter
+            guard low < entries.count, entries[low].serial == serial else { return nil }
+            return take(at: low)
         }
 
         mutating func take(where isMeant: (Waiter) -> Bool) -> [Waiter] {
-            let waiting = entries[head...]
-            let taken = waiting.filter { isMeant($0.waiter) }.map(\.waiter)
+            var taken: [Waiter] = []
+            var left: [(serial: Int, waiter: Waiter?)] = []
+            for entry in entries[head...] {
+                guard let waiter = entry.waiter else { continue }
+                if isMeant(waiter) { taken.append(waiter) } else { left.append(entry) }
+            }
             if taken.isEmpty { return [] }
-            entries = waiting.filter { !isMeant($0.waiter) }
+            entries = left
             head = 0
+            count = left.count
             return taken
+        }
+
+        private mutating func take(at index: Int) -> Waiter? {
+            guard let waiter = entries[index].waiter else { return nil }
+            entries[index].waiter = nil
+            count -= 1
+            while head < entries.count, entries[head].waiter == nil { head += 1 }
+            // What is moved is less than what has left since the last time.
+            if entries.count >= 64, count * 2 < entries.count {
+                entries.removeAll { $0.waiter == nil }
+                head = 0
+            }
+            return waiter
         }
     }
 
@@ -75,7 +103,8 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     /// Those that somebody is in.
     private var queues: [String: Queue] = [:]
     private(set) var waitingCount = 0
-    private var lastSerial = 0
+    /// Of whoever began to wait last: what ``withdraw(serial:of:)`` takes.
+    private(set) var lastSerial = 0
     private var lastNumber = 0
     private(set) var isDraining = false
 
@@ -154,6 +183,14 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         }
         waitingCount -= taken.count
         return taken
+    }
+
+    /// Takes one out of the queue of its app; nil when it is no longer there.
+    mutating func withdraw(serial: Int, of app: String) -> Waiter? {
+        guard let waiter = queues[app]?.take(serial: serial) else { return nil }
+        waitingCount -= 1
+        if queues[app]?.count == 0 { queues[app] = nil }
+        return waiter
     }
 
     /// Takes in nobody new; returns who waited.

@@ -126,6 +126,7 @@ extension ScriptFailure {
     private static let reasons: [(Reason, String)] = [
         (.notFound, "notFound"), (.execution, "execution"), (.syntax, "syntax"), (.time, "time"),
         (.memory, "memory"), (.crash, "crash"), (.busy, "busy"),
+        (.abandoned, "abandoned"),
     ]
 
     fileprivate var document: BSONDocument {
@@ -154,4 +155,6 @@ extension ScriptFailure {
     static let crash = ScriptFailure(.crash, "the process that ran the function ended unexpectedly")
     /// Nobody was free.
     static let busy = ScriptFailure(.busy, "too many functions are running; try again later")
+    /// Nobody waits for it any more.
+    static let abandoned = ScriptFailure(.abandoned, "the caller has gone before a worker was free")
 }

@@ -25,6 +25,8 @@ public struct FunctionCaller: Sendable {
     public let fetchesCustomUserData: Bool
     /// Whether it is a trigger, whose log keeps the first lines of the console rather than the last.
     public let isTrigger: Bool
+    /// Who waits for the answer, where the call is theirs alone.
+    var presence: CallerPresence? { door == .inside ? nil : .current }
 
     /// Made of its parts.
     public init(

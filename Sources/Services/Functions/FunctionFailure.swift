@@ -44,7 +44,8 @@ public enum FunctionFailure {
         case .syntax: ServiceError(.functionSyntaxError, "\(failure.message)", cause: cause)
         case .time: ServiceError(.executionTimeLimitExceeded, "execution time limit exceeded", cause: cause)
         case .memory: ServiceError(.functionExecutionError, "memory limit exceeded", cause: cause)
-        case .busy:
+        // Whoever has gone is told nothing, but the log.
+        case .busy, .abandoned:
             ServiceError(
                 .tooManyRequests,
                 "too many functions at once",

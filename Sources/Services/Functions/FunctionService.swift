@@ -113,6 +113,7 @@ public final class FunctionService: Sendable {
         var call = try await self.call(app, caller.request, deadline, trace)
         call.enclosing = transaction
         call.keepsFirstLines = caller.isTrigger
+        call.caller = caller.presence
         let identity = try await identity(of: function, arguments, caller, call)
         return try await run(.named(function.name), form, arguments, as: identity, call)
     }
@@ -128,6 +129,8 @@ public final class FunctionService: Sendable {
         var enclosing: EnclosingTransaction?
         /// Whether the log keeps the first lines of the console rather than the last.
         var keepsFirstLines = false
+        /// Who waits for the answer; nil where it is not theirs alone.
+        var caller: CallerPresence?
     }
 
     /// What the scripts of one run share, within the limit of the run time.
@@ -165,7 +168,8 @@ public final class FunctionService: Sendable {
                 request: call.request?.functionDocument,
                 runsAsSystem: identity.runsAsSystem,
                 deadline: call.deadline,
-                keepsFirstLines: call.keepsFirstLines
+                keepsFirstLines: call.keepsFirstLines,
+                caller: call.caller
             ),
             of: call.bundle,
             host: host

@@ -172,7 +172,9 @@ struct ServerProcess: Sendable {
     }
 
     private func configuration(host: String, port: Int) -> ApplicationConfiguration {
-        ApplicationConfiguration(address: .hostname(host, port: port), serverName: Self.name, backlog: 1024)
+        // The system takes less where its own limit is lower (`net.core.somaxconn`, 4096 by default). Who is not
+        // taken tries again a second later, and all of those at once.
+        ApplicationConfiguration(address: .hostname(host, port: port), serverName: Self.name, backlog: 16_384)
     }
 }
 

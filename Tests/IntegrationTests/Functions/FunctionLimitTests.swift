@@ -4,6 +4,75 @@ import Testing
 
 @Suite("Limits of functions", .timeLimit(.minutes(30)))
 struct FunctionLimitTests {
+    @Test("what waits for callers who have gone is not run")
+    func gone() async throws {
+        let write = { (name: String) in
+            "exports = () => context.services.get('mongodb-atlas').db('todo').collection('Gate').insertOne({ _id: '\(name)' });"
+        }
+        let server = try await RunningServer.start(
+            app: [
+                "realm_config.json":
+                    #"{"app_id": "left-abcde", "config_version": 20210101, "name": "left"}"#,
+                "auth/providers.json":
+                    #"{"anon-user": {"name": "anon-user", "type": "anon-user", "disabled": false}}"#,
+                "data_sources/mongodb-atlas/config.json":
+                    #"{"name": "mongodb-atlas", "type": "mongodb-atlas", "config": {}, "version": 1}"#,
+                "functions/config.json":
+                    #"[{"name": "hold", "run_as_system": true}, {"name": "left", "run_as_system": true}, {"name": "called", "run_as_system": true}]"#,
+                "functions/left.js": write("left"),
+                "functions/called.js": write("called"),
+                "functions/hold.js": Self.hold,
+                "http_endpoints/config.json":
+                    #"[{"route": "/left", "http_method": "GET", "function_name": "left", "validation_method": "NO_VALIDATION", "respond_result": true, "return_type": "JSON"}]"#,
+            ],
+            name: "function-left",
+            arguments: ["--function-workers", "1"]
+        )
+        let api = APICaller(server: server, app: "left-abcde")
+        let user = try await api.newUser()
+        try Shell.psql(server.database, "select tidegate.create_collection('todo', 'Gate')")
+        async let held = api.call("hold", as: user)
+        func ids() throws -> String {
+            try Shell.psql(
+                server.database,
+                #"select string_agg(doc->>'_id', ',' order by doc->>'_id') from todo."Gate""#
+            )
+        }
+        try await eventually { try ids() == "held" }
+        let admin = APICaller(server: server, app: "left-abcde", base: server.admin)
+        func waiting() async throws -> Int? {
+            try await admin.send("GET", "/metrics").text.split(separator: "\n")
+                .first { $0.hasPrefix("tidegate_function_calls_waiting ") }
+                .flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+        }
+        let direct = try RawConnection(server.http)
+        direct.send("GET /app/left-abcde/endpoint/left HTTP/1.1\r\nHost: x\r\n\r\n")
+        let framed = try RawConnection(server.http)
+        let body = #"{"name":"called","arguments":[]}"#
+        framed.send(
+            "POST /api/client/v2.0/app/left-abcde/functions/call HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(user.accessToken)\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        )
+        async let patient = api.call("called", as: user)
+        try await eventually { try await waiting() == 3 }
+        direct.close()
+        framed.close()
+        try await eventually { try await waiting() == 1 }
+        try Shell.psql(server.database, #"insert into todo."Gate" (doc) values ('{"_id": "open"}')"#)
+        #expect(try await held.text == #""done""#)
+        #expect(try await patient.status == 200)
+        // Were the other two to come, one of them would have met the key that is there by now.
+        #expect(try ids() == "called,held,open")
+    }
+
+    private static let hold = """
+        exports = async () => {
+          const gate = context.services.get('mongodb-atlas').db('todo').collection('Gate');
+          await gate.insertOne({ _id: 'held' });
+          while (!(await gate.findOne({ _id: 'open' }))) await new Promise((done) => setTimeout(done, 50));
+          return 'done';
+        };
+        """
+
     @Test("past the number that may run at once calls are refused, and taken again afterwards")
     func concurrency() async throws {
         let server = try await RunningServer.start(
@@ -16,14 +85,7 @@ struct FunctionLimitTests {
                     #"{"name": "mongodb-atlas", "type": "mongodb-atlas", "config": {}, "version": 1}"#,
                 "functions/config.json": #"[{"name": "hold", "run_as_system": true}]"#,
                 "functions/answer.js": "exports = () => 1;",
-                "functions/hold.js": """
-                exports = async () => {
-                  const gate = context.services.get('mongodb-atlas').db('todo').collection('Gate');
-                  await gate.insertOne({ _id: 'held' });
-                  while (!(await gate.findOne({ _id: 'open' }))) await new Promise((done) => setTimeout(done, 50));
-                  return 'done';
-                };
-                """,
+                "functions/hold.js": Self.hold,
             ],
             name: "function-limits",
             arguments: ["--max-concurrent-functions", "1"]
