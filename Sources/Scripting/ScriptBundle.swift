@@ -20,6 +20,8 @@ public struct ScriptBundle: Sendable {
     public let values: BSONDocument
     /// What `context.services.get` knows: name → type, `mongodb-atlas` for data sources.
     public let services: [String: String]
+    /// The functions whose sources name the request.
+    private let namingRequest: Set<String>
 
     /// Made of its parts.
     public init(
@@ -40,5 +42,9 @@ public struct ScriptBundle: Sendable {
         self.environment = environment
         self.values = values
         self.services = services
+        namingRequest = Set(functions.filter { $0.value.contains("request") }.keys)
     }
+
+    /// Whether a function is likely to look at `context.request`: one that gets there in another way waits for it.
+    func mentionsRequest(_ function: String) -> Bool { namingRequest.contains(function) }
 }

@@ -26,8 +26,8 @@ public struct ScriptCall: Sendable {
     public let arguments: [BSONValue]
     /// `context.user` as functions see it.
     public let user: BSONDocument
-    /// `context.request`; nil outside of requests.
-    public let request: BSONDocument?
+    /// `context.request`, asked when a script wants to see it; nil outside of requests.
+    public let request: @Sendable () -> BSONDocument?
     /// What `context.runningAsSystem()` answers.
     public let runsAsSystem: Bool
     /// When the answer is due; the limit of the run time is the caller's to apply.
@@ -45,7 +45,7 @@ public struct ScriptCall: Sendable {
         form: Form = .plain,
         arguments: [BSONValue],
         user: BSONDocument,
-        request: BSONDocument? = nil,
+        request: @autoclosure @escaping @Sendable () -> BSONDocument? = nil,
         runsAsSystem: Bool,
         deadline: ContinuousClock.Instant,
         keepsFirstLines: Bool = false,

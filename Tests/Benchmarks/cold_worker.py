@@ -25,6 +25,8 @@ def document(fields):
             kind, content = 2, struct.pack("<i", len(text)) + text
         elif isinstance(value, list):
             kind, content = 4, document({str(index): item for index, item in enumerate(value)})
+        elif isinstance(value, bytes):
+            kind, content = 5, struct.pack("<i", len(value)) + b"\0" + value
         elif value is None:
             kind, content = 10, b""
         else:
@@ -37,8 +39,8 @@ LIMITS = {"t": "limits", "memory": 350 << 20, "queue": 1000, "depth": 64, "respo
           "lineBytes": 512}
 BUNDLE = {"t": "bundle", "bundle": {"functions": {"f": "exports = () => 1"}, "app": {}, "environment": {},
                                     "values": {}, "services": {}}}
-RUN = {"t": "run", "run": 1, "function": "f", "source": None, "endpoint": False, "arguments": [], "user": {},
-       "request": None, "system": True, "milliseconds": 30000}
+RUN = {"t": "run", "run": 1, "function": "f", "source": None, "endpoint": False, "arguments": b"[[],null]\0",
+       "user": b"[{},null]\0", "request": None, "system": True, "milliseconds": 30000}
 
 
 def cold_worker(program):

@@ -44,6 +44,18 @@ enum EngineText {
         }
     }
 
+    /// What a JSON text says; its last byte is zero, and it holds no other.
+    static func value(_ context: JSContextRef?, json: [UInt8]) -> JSValueRef? {
+        guard json.last == 0 else { return JSValueMakeUndefined(context) }
+        return json.withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { characters in
+                let string = JSStringCreateWithUTF8CString(characters.baseAddress)
+                defer { JSStringRelease(string) }
+                return JSValueMakeFromJSONString(context, string)
+            }
+        }
+    }
+
     static func value(_ context: JSContextRef?, _ text: String) -> JSValueRef? {
         with(text) { JSValueMakeString(context, $0) }
     }

@@ -42,14 +42,14 @@ struct RuntimeNatives {
                 { [unowned realm] (call) throws(NativeFault) in
                     let id = Int32(try call.number(0))
                     guard let run = realm.run else { throw NativeFault("no run is on") }
-                    try run.hostCall(id, try call.text(1), try Self.value(call, 2))
+                    try run.hostCall(id, try call.text(1), try Self.wire(call, 2))
                     return nil
                 }
             ),
             (
                 "finished",
                 { [unowned realm] (call) throws(NativeFault) in
-                    realm.run?.finish(try Self.value(call, 0))
+                    realm.run?.finish(try Self.wire(call, 0))
                     return nil
                 }
             ),
@@ -91,7 +91,7 @@ struct RuntimeNatives {
             (
                 "fact",
                 { [unowned realm] (call) throws(NativeFault) in
-                    Self.hand(realm.fact(try call.text(0)), call)
+                    Self.hand(json: try realm.fact(try call.text(0)), call)
                 }
             ),
         ]
@@ -202,16 +202,21 @@ struct RuntimeNatives {
         return value
     }
 
+    /// What `wire.js` wrote, for the gateway to read.
+    static func wire(_ call: NativeArguments, _ index: Int) throws(NativeFault) -> WireText {
+        let text = EngineText.withUnits(call.context, call.value(index)) { WireText($0) }
+        guard let text else { throw NativeFault("the value cannot be read") }
+        return text
+    }
+
     /// A value for the runtime's `revive`.
     static func hand(_ value: BSONValue, _ call: NativeArguments) -> JSValueRef? {
-        let text = ScriptJSONWriter.write(value)
-        return text.withUnsafeBufferPointer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { characters in
-                let string = JSStringCreateWithUTF8CString(characters.baseAddress)
-                defer { JSStringRelease(string) }
-                return JSValueMakeFromJSONString(call.context, string)
-            }
-        }
+        hand(json: ScriptJSONWriter.write(value), call)
+    }
+
+    /// The same of what ``ScriptJSONWriter`` wrote.
+    static func hand(json: [UInt8], _ call: NativeArguments) -> JSValueRef? {
+        EngineText.value(call.context, json: json)
     }
 
     /// Evaluates a file; an exception of the engine goes on to whoever called.

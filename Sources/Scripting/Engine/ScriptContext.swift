@@ -54,16 +54,17 @@ final class ScriptContext {
     /// Runs the entry's first stretch.
     ///
     /// Returns false when the engine ended it: what a script throws comes through a native function.
-    func start(function: String, isEndpoint: Bool, arguments: [BSONValue]) -> Bool {
+    func start(function: String, isEndpoint: Bool, arguments: [UInt8]) -> Bool {
         let name = EngineText.value(reference, function)
         let form = JSValueMakeBoolean(reference, isEndpoint)
-        return call(start, [name, form, value(.array(arguments))])
+        return call(start, [name, form, EngineText.value(reference, json: arguments)])
     }
 
     /// Hands over what a host call came to.
-    func reply(call id: Int32, isAnswer: Bool, _ content: BSONValue) -> Bool {
+    func reply(call id: Int32, isAnswer: Bool, json: [UInt8]) -> Bool {
         let number = JSValueMakeNumber(reference, Double(id))
-        return call(reply, [number, JSValueMakeBoolean(reference, isAnswer), value(content)])
+        let content = EngineText.value(reference, json: json)
+        return call(reply, [number, JSValueMakeBoolean(reference, isAnswer), content])
     }
 
     /// Runs the callback of a timer; what it throws ends the run.
@@ -77,18 +78,6 @@ final class ScriptContext {
         let answer = Self.call(reference, close, [], &exception)
         guard exception == nil, let answer else { return false }
         return JSValueIsStrictEqual(reference, answer, JSValueMakeBoolean(reference, true))
-    }
-
-    /// A value as the runtime's `revive` takes it.
-    func value(_ value: BSONValue) -> JSValueRef? {
-        let text = ScriptJSONWriter.write(value)
-        return text.withUnsafeBufferPointer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { characters in
-                let string = JSStringCreateWithUTF8CString(characters.baseAddress)
-                defer { JSStringRelease(string) }
-                return JSValueMakeFromJSONString(reference, string)
-            }
-        }
     }
 
     private func call(_ function: JSObjectRef?, _ arguments: [JSValueRef?]) -> Bool {

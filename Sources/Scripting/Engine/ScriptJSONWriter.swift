@@ -25,10 +25,10 @@ struct ScriptJSONWriter {
     private mutating func append(_ value: BSONValue) {
         switch value {
         case .string(let text), .symbol(let text): Self.quote(text, to: &plain)
-        case .bool(let value): plain += value ? Array("true".utf8) : Array("false".utf8)
-        case .null: plain += Array("null".utf8)
-        case .int32(let number): plain += Array(String(number).utf8)
-        case .double(let number) where number.isFinite: plain += Array(number.description.utf8)
+        case .bool(let value): plain += (value ? "true" : "false").utf8
+        case .null: plain += "null".utf8
+        case .int32(let number): plain += String(number).utf8
+        case .double(let number) where number.isFinite: plain += number.description.utf8
         case .document(let document):
             container(UInt8(ascii: "{"), UInt8(ascii: "}"), document.fields.count) { writer, index in
                 Self.quote(document.fields[index].key, to: &writer.plain)
@@ -39,11 +39,11 @@ struct ScriptJSONWriter {
             }
         case .array(let elements):
             container(UInt8(ascii: "["), UInt8(ascii: "]"), elements.count) { writer, index in
-                writer.element(elements[index]) { $0 += Array("\"\(index)\"".utf8) }
+                writer.element(elements[index]) { $0 += "\"\(index)\"".utf8 }
             }
         default:
-            plain += Array("null".utf8)
-            mends += Array("[".utf8)
+            plain += "null".utf8
+            mends += "[".utf8
             mend(value)
             mends.append(UInt8(ascii: "]"))
         }
@@ -84,7 +84,7 @@ struct ScriptJSONWriter {
 
     private mutating func mend(_ value: BSONValue) {
         func put(_ letter: String, _ texts: String...) {
-            mends += Array("\"\(letter)\"".utf8)
+            mends += "\"\(letter)\"".utf8
             for text in texts {
                 mends.append(UInt8(ascii: ","))
                 Self.quote(text, to: &mends)
@@ -93,16 +93,16 @@ struct ScriptJSONWriter {
         switch value {
         case .objectID(let id): put("o", id.hex)
         case .dbPointer(let pointer): put("o", pointer.id.hex)
-        case .date(let milliseconds): mends += Array("\"D\",\(milliseconds)".utf8)
+        case .date(let milliseconds): mends += "\"D\",\(milliseconds)".utf8
         case .int64(let number): put("l", String(number))
         case .double(let number): put("d", number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
         case .decimal128(let number): put("m", number.description)
         case .binary(let binary):
-            mends += Array("\"b\",\(binary.subtype),\"".utf8)
+            mends += "\"b\",\(binary.subtype),\"".utf8
             Base64.append(binary.bytes, to: &mends)
             mends.append(UInt8(ascii: "\""))
         case .regex(let regex): put("r", regex.pattern, regex.options)
-        case .timestamp(let time): mends += Array("\"T\",\(time.seconds),\(time.increment)".utf8)
+        case .timestamp(let time): mends += "\"T\",\(time.seconds),\(time.increment)".utf8
         case .code(let code): put("c", code)
         case .codeWithScope(let code): put("c", code.code)
         case .minKey: put("<")
@@ -113,15 +113,26 @@ struct ScriptJSONWriter {
 
     private static func quote(_ text: String, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
+        // Most texts need no escape, and are one copy.
+        var isPlain = true
+        for byte in text.utf8 where byte < 32 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+            isPlain = false
+            break
+        }
+        if isPlain { out += text.utf8 } else { escape(text, to: &out) }
+        out.append(UInt8(ascii: "\""))
+    }
+
+    private static func escape(_ text: String, to out: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): out += [UInt8(ascii: "\\"), byte]
             case 0..<32:
                 let digits = Array("0123456789abcdef".utf8)
-                out += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                out += "\\u00".utf8
+                out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             default: out.append(byte)
             }
         }
-        out.append(UInt8(ascii: "\""))
     }
 }

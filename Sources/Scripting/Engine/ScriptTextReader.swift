@@ -1,26 +1,28 @@
 internal import BSON
 
+/// A text that `wire.js` does not write.
+struct ScriptTextFault: Error {
+    let position: Int
+}
+
 /// Reads what `wire.js` writes: a letter for the type, then the value; lengths count UTF-16 units.
 ///
 /// Shape: `{4:names2:Bo1:ai1;}` is `{name: "Bo", a: 1}`. Nothing needs escaping, so that a script's text
 /// cannot be taken for anything else.
-struct ScriptTextReader {
-    /// A text that `wire.js` does not write.
-    struct Fault: Error {
-        let position: Int
-    }
+struct ScriptTextReader<Unit: FixedWidthInteger & UnsignedInteger> {
+    private typealias Fault = ScriptTextFault
 
-    private let units: UnsafeBufferPointer<UInt16>
+    private let units: UnsafeBufferPointer<Unit>
     private var position = 0
 
-    static func read(_ units: UnsafeBufferPointer<UInt16>) throws(Fault) -> BSONValue {
+    static func read(_ units: UnsafeBufferPointer<Unit>) throws(ScriptTextFault) -> BSONValue {
         var reader = ScriptTextReader(units: units)
         let value = try reader.value(depth: 0)
         guard reader.position == units.count else { throw reader.fault }
         return value
     }
 
-    private init(units: UnsafeBufferPointer<UInt16>) {
+    private init(units: UnsafeBufferPointer<Unit>) {
         self.units = units
     }
 
@@ -73,7 +75,7 @@ struct ScriptTextReader {
 
     private mutating func array(depth: Int) throws(Fault) -> BSONValue {
         var elements: [BSONValue] = []
-        while position < units.count, units[position] != UInt16(UInt8(ascii: "]")) {
+        while position < units.count, units[position] != Unit(UInt8(ascii: "]")) {
             elements.append(try value(depth: depth + 1))
         }
         _ = try next()
@@ -82,7 +84,7 @@ struct ScriptTextReader {
 
     private mutating func document(depth: Int) throws(Fault) -> BSONValue {
         var document = BSONDocument()
-        while position < units.count, units[position] != UInt16(UInt8(ascii: "}")) {
+        while position < units.count, units[position] != Unit(UInt8(ascii: "}")) {
             let key = try text()
             document.append(key, try value(depth: depth + 1))
         }
@@ -105,15 +107,15 @@ struct ScriptTextReader {
     private mutating func take(_ count: Int) throws(Fault) -> String {
         guard count <= units.count - position else { throw fault }
         defer { position += count }
-        return EngineText.text(UnsafeBufferPointer(rebasing: units[position..<position + count]))
+        return text(position..<position + count)
     }
 
     private mutating func upToSemicolon() throws(Fault) -> String {
         let start = position
-        while position < units.count, units[position] != UInt16(UInt8(ascii: ";")) { position += 1 }
+        while position < units.count, units[position] != Unit(UInt8(ascii: ";")) { position += 1 }
         guard position < units.count else { throw fault }
         defer { position += 1 }
-        return EngineText.text(UnsafeBufferPointer(rebasing: units[start..<position]))
+        return text(start..<position)
     }
 
     private mutating func number<Number>(_ read: (String) -> Number?) throws(Fault) -> Number {
@@ -129,6 +131,18 @@ struct ScriptTextReader {
         case let text:
             guard let number = Double(text) else { throw fault }
             return number
+        }
+    }
+
+    /// Most texts are of ASCII alone, which needs no decoding.
+    private func text(_ range: Range<Int>) -> String {
+        let part = UnsafeBufferPointer(rebasing: units[range])
+        guard part.allSatisfy({ $0 < 0x80 }) else {
+            return String(decoding: part.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
+        }
+        return String(unsafeUninitializedCapacity: part.count) { bytes in
+            for index in part.indices { bytes[index] = UInt8(truncatingIfNeeded: part[index]) }
+            return part.count
         }
     }
 }

@@ -14,19 +14,14 @@ struct WorkerRun: Sendable {
     private static let grace = Duration.seconds(2)
 
     /// What the caller sends, in bytes.
-    var size: Int {
-        BSONBinaryFormat.size(of: [
-            "": .array(call.arguments), "u": .document(call.user),
-            "r": call.request.map { .document($0) } ?? .null,
-        ])
-    }
+    var size: Int { BSONBinaryFormat.size(of: ["": .array(call.arguments), "u": .document(call.user)]) }
 
     /// - Returns: The outcome, and whether the worker can serve another run.
     func perform(on worker: ScriptWorker, _ bundle: ScriptBundle) async -> (ScriptOutcome, Bool) {
         let frames = worker.listen(until: deadline + Self.grace)
         defer { worker.hush() }
         worker.send(bundle)
-        guard worker.send(.run(request)) else {
+        guard worker.send(.run(request(of: bundle))) else {
             let failure = ScriptFailure(.execution, "the arguments cannot be handed to the function")
             return (ScriptOutcome(result: .failure(failure)), true)
         }
@@ -69,19 +64,35 @@ struct WorkerRun: Sendable {
     private func step(_ frames: WorkerFrames, on worker: ScriptWorker) async -> Step {
         while let frame = await frames.next() {
             guard let document = try? WorkerFrame.decode(frame), let answer = WorkerAnswer(document) else {
-                worker.kill()
-                return .ends(ScriptOutcome(result: .failure(.crash)), mayGoOn: false)
+                return broken(worker)
             }
             switch answer {
-            case .hostCall(let run, let number, let asked) where run == id:
-                return .asks(number, asked, frame.count)
-            case .done(let run, let outcome, let mayGoOn) where run == id:
+            case .hostCall(let run, let number, let name, let text) where run == id:
+                guard let arguments = (try? text.value())?.document else { return broken(worker) }
+                return .asks(number, HostCall(name: name, arguments: arguments), frame.count)
+            case .wantsRequest(let run) where run == id:
                 worker.consumed(frame.count)
+                worker.send(.request(run: id, requestText))
+            case .done(let run, let told, let mayGoOn) where run == id:
+                worker.consumed(frame.count)
+                guard let outcome = try? told.outcome(responseBytes: limits.responseBytes) else {
+                    return broken(worker)
+                }
                 return .ends(outcome, mayGoOn: mayGoOn)
             default: worker.consumed(frame.count)
             }
         }
         return .ends(ScriptOutcome(result: .failure(ending(of: worker))), mayGoOn: false)
+    }
+
+    /// Ends a worker that says what none says.
+    private func broken(_ worker: ScriptWorker) -> Step {
+        worker.kill()
+        return .ends(ScriptOutcome(result: .failure(.crash)), mayGoOn: false)
+    }
+
+    private var requestText: [UInt8] {
+        ScriptJSONWriter.write(call.request().map { .document($0) } ?? .null)
     }
 
     /// Why a worker is gone that did not say it.
@@ -94,13 +105,15 @@ struct WorkerRun: Sendable {
         }
     }
 
-    private var request: WorkerRequest.RunRequest {
+    private func request(of bundle: ScriptBundle) -> WorkerRequest.RunRequest {
         var function: String?
         var source: String?
         switch call.entry {
         case .named(let name): function = name
         case .source(let text): source = text
         }
+        // Few functions look at it, and it costs more than most of them do.
+        let looksAtRequest = function.map { bundle.mentionsRequest($0) } ?? true
         let left = deadline - ContinuousClock.now
         return WorkerRequest.RunRequest(
             id: id,
@@ -108,9 +121,9 @@ struct WorkerRun: Sendable {
             source: source,
             isEndpoint: call.form == .endpoint,
             keepsFirstLines: call.keepsFirstLines,
-            arguments: call.arguments,
-            user: call.user,
-            request: call.request,
+            arguments: ScriptJSONWriter.write(.array(call.arguments)),
+            user: ScriptJSONWriter.write(.document(call.user)),
+            request: looksAtRequest ? .sent(requestText) : .onDemand,
             isSystem: call.runsAsSystem,
             milliseconds: Int64(max(.zero, left) / .milliseconds(1))
         )
@@ -124,7 +137,7 @@ struct WorkerRun: Sendable {
         if !isOfSession { await gate.enter() }
         let result = await host.answer(asked)
         if !isOfSession { gate.leave() }
-        if !worker.send(.reply(run: id, call: number, result)) {
+        if !worker.send(.reply(run: id, call: number, result.map { ScriptJSONWriter.write($0) })) {
             let error = HostError(
                 "the answer is larger than a function can take",
                 errorCode: "ReadSizeLimitExceeded"

@@ -2,23 +2,28 @@ internal import BSON
 
 /// What a worker tells the gateway.
 enum WorkerAnswer {
-    /// The script asks for something.
-    case hostCall(run: Int64, call: Int32, HostCall)
+    /// The script asks for something; the text is a document.
+    case hostCall(run: Int64, call: Int32, name: String, WireText)
+    /// The script wants to see the request that it was not sent, and waits for it.
+    case wantsRequest(run: Int64)
     /// A run is over; `mayGoOn` is false when the worker is about to end.
-    case done(run: Int64, ScriptOutcome, mayGoOn: Bool)
+    case done(run: Int64, WorkerOutcome, mayGoOn: Bool)
     case checked(run: Int64, SyntaxFault?)
 
     var document: BSONDocument {
         switch self {
-        case .hostCall(let run, let call, let asked):
+        case .hostCall(let run, let call, let name, let text):
             [
-                "t": "call", "run": .int64(run), "call": .int32(call), "name": .string(asked.name),
-                "arguments": .document(asked.arguments),
+                "t": "call", "run": .int64(run), "call": .int32(call), "name": .string(name),
+                "text": text.binary,
             ]
+        case .wantsRequest(let run): ["t": "request", "run": .int64(run)]
         case .done(let run, let outcome, let mayGoOn):
             [
                 "t": "done", "run": .int64(run), "goOn": .bool(mayGoOn),
-                "outcome": .document(outcome.document),
+                "messages": .array(outcome.messages.map { .string($0) }),
+                "memoryTime": .int64(outcome.memoryTime), "contextRuns": .int64(Int64(outcome.contextRuns)),
+                outcome.name: outcome.content,
             ]
         case .checked(let run, let fault):
             [
@@ -38,18 +43,14 @@ enum WorkerAnswer {
         guard let run = document["run"]?.wholeNumber else { return nil }
         switch document["t"]?.string {
         case "call":
-            guard let call = document["call"]?.wholeNumber, let name = document["name"]?.string else {
-                return nil
-            }
-            self = .hostCall(
-                run: run,
-                call: Int32(truncatingIfNeeded: call),
-                HostCall(name: name, arguments: document["arguments"]?.document ?? [:])
-            )
+            guard let call = document["call"]?.wholeNumber, let name = document["name"]?.string,
+                case .binary(let text)? = document["text"]
+            else { return nil }
+            let number = Int32(truncatingIfNeeded: call)
+            self = .hostCall(run: run, call: number, name: name, WireText(text))
+        case "request": self = .wantsRequest(run: run)
         case "done":
-            guard let outcome = document["outcome"]?.document.flatMap({ ScriptOutcome($0) }) else {
-                return nil
-            }
+            guard let outcome = WorkerOutcome(document) else { return nil }
             self = .done(run: run, outcome, mayGoOn: document["goOn"]?.bool ?? false)
         case "checked":
             let fault = document["fault"]?.document.map { fault in
@@ -66,53 +67,32 @@ enum WorkerAnswer {
     }
 }
 
-extension ScriptOutcome {
-    fileprivate var document: BSONDocument {
-        var document: BSONDocument = [
-            "messages": .array(messages.map { .string($0) }), "memoryTime": .int64(memoryTime),
-            "contextRuns": .int64(Int64(contextRuns)),
-        ]
+extension WorkerOutcome {
+    fileprivate var name: String { if case .success = result { "text" } else { "failure" } }
+
+    fileprivate var content: BSONValue {
         switch result {
-        case .success(let value): document.append("value", value)
-        case .failure(let failure):
-            document.append("failure", .document(failure.document))
+        case .success(let text): text.binary
+        case .failure(let failure): .document(failure.document)
         }
-        if let response {
-            document.append(
-                "response",
-                .document([
-                    "status": response.status.map { .int32(Int32($0)) } ?? .null,
-                    "body": response.body.map { .binary(BSONBinary(subtype: 0, bytes: $0)) } ?? .null,
-                    "headers": .array(
-                        response.headers.map {
-                            .document(["name": .string($0.name), "value": .string($0.value)])
-                        }
-                    ),
-                ])
-            )
-        }
-        return document
     }
 
     fileprivate init?(_ document: BSONDocument) {
-        let result: Result<BSONValue, ScriptFailure>
         if let failure = document["failure"]?.document {
             result = .failure(ScriptFailure(failure))
+        } else if case .binary(let text)? = document["text"] {
+            result = .success(WireText(text))
         } else {
-            result = .success(document["value"] ?? .undefined)
+            return nil
         }
-        self.init(
-            result: result,
-            response: document["response"]?.document.map { Response($0) },
-            messages: (document["messages"]?.array ?? []).compactMap(\.string),
-            memoryTime: document["memoryTime"]?.wholeNumber ?? 0,
-            contextRuns: Int(document["contextRuns"]?.wholeNumber ?? 0)
-        )
+        messages = (document["messages"]?.array ?? []).compactMap(\.string)
+        memoryTime = document["memoryTime"]?.wholeNumber ?? 0
+        contextRuns = Int(document["contextRuns"]?.wholeNumber ?? 0)
     }
 }
 
 extension ScriptOutcome.Response {
-    /// Of the document that the runtime's `endpoint.js` makes, or of one that crossed the socket.
+    /// Of the document that the runtime's `endpoint.js` makes.
     init(_ document: BSONDocument) {
         self.init(status: document["status"]?.wholeNumber.map { Int($0) })
         if case .binary(let body)? = document["body"] { self.body = body.bytes }
@@ -153,6 +133,10 @@ extension ScriptFailure {
     static let memory = ScriptFailure(.memory, "memory limit exceeded")
     /// The worker ended before its script did.
     static let crash = ScriptFailure(.crash, "the process that ran the function ended unexpectedly")
+    /// The result has more than so many bytes.
+    static func tooLarge(_ bytes: Int) -> ScriptFailure {
+        ScriptFailure(.execution, "the result is larger than \(bytes >> 20) MB")
+    }
     /// Nobody was free.
     static let busy = ScriptFailure(.busy, "too many functions are running; try again later")
     /// Nobody waits for it any more.

@@ -9,11 +9,22 @@ enum WorkerRequest {
     /// The functions that runs refer to from now on; forgets the modules of the former.
     case bundle(BSONDocument)
     case run(RunRequest)
-    /// The answer to a host call of a run.
-    case reply(run: Int64, call: Int32, Result<BSONValue, HostError>)
+    /// The answer to a host call of a run, as ``ScriptJSONWriter`` writes it.
+    case reply(run: Int64, call: Int32, Result<[UInt8], HostError>)
+    /// What `context.request` is, written likewise.
+    case request(run: Int64, [UInt8])
     case check(id: Int64, source: String, file: String)
 
-    /// One run.
+    /// What a worker is told of `context.request`.
+    enum Request {
+        /// There is none.
+        case absent
+        /// The worker asks when a script wants to see it.
+        case onDemand
+        case sent([UInt8])
+    }
+
+    /// One run; values are as ``ScriptJSONWriter`` writes them, so that they are read by the engine alone.
     struct RunRequest {
         let id: Int64
         /// Nil for a source without a name.
@@ -21,9 +32,9 @@ enum WorkerRequest {
         let source: String?
         let isEndpoint: Bool
         let keepsFirstLines: Bool
-        let arguments: [BSONValue]
-        let user: BSONDocument
-        let request: BSONDocument?
+        let arguments: [UInt8]
+        let user: [UInt8]
+        let request: Request
         let isSystem: Bool
         let milliseconds: Int64
     }
@@ -47,15 +58,15 @@ enum WorkerRequest {
             [
                 "t": "run", "run": .int64(run.id), "function": run.function.map { .string($0) } ?? .null,
                 "source": run.source.map { .string($0) } ?? .null, "endpoint": .bool(run.isEndpoint),
-                "keepsFirst": .bool(run.keepsFirstLines), "arguments": .array(run.arguments),
-                "user": .document(run.user),
-                "request": run.request.map { .document($0) } ?? .null, "system": .bool(run.isSystem),
+                "keepsFirst": .bool(run.keepsFirstLines), "arguments": Self.text(run.arguments),
+                "user": Self.text(run.user), "request": run.request.value, "system": .bool(run.isSystem),
                 "milliseconds": .int64(run.milliseconds),
             ]
         case .reply(let run, let call, .success(let value)):
-            ["t": "reply", "run": .int64(run), "call": .int32(call), "value": value]
+            ["t": "reply", "run": .int64(run), "call": .int32(call), "value": Self.text(value)]
         case .reply(let run, let call, .failure(let error)):
             ["t": "reply", "run": .int64(run), "call": .int32(call), "error": .document(error.document)]
+        case .request(let run, let value): ["t": "request", "run": .int64(run), "value": Self.text(value)]
         case .check(let id, let source, let file):
             ["t": "check", "run": .int64(id), "source": .string(source), "file": .string(file)]
         }
@@ -84,9 +95,9 @@ enum WorkerRequest {
                     source: document["source"]?.string,
                     isEndpoint: document["endpoint"]?.bool ?? false,
                     keepsFirstLines: document["keepsFirst"]?.bool ?? false,
-                    arguments: document["arguments"]?.array ?? [],
-                    user: document["user"]?.document ?? [:],
-                    request: document["request"]?.document,
+                    arguments: Self.bytes(document["arguments"]),
+                    user: Self.bytes(document["user"]),
+                    request: Request(document["request"]),
                     isSystem: document["system"]?.bool ?? false,
                     milliseconds: document["milliseconds"]?.wholeNumber ?? 0
                 )
@@ -96,14 +107,43 @@ enum WorkerRequest {
             if let error = document["error"]?.document {
                 self = .reply(run: id, call: call, .failure(HostError(error)))
             } else {
-                self = .reply(run: id, call: call, .success(document["value"] ?? .null))
+                self = .reply(run: id, call: call, .success(Self.bytes(document["value"])))
             }
+        case "request": self = .request(run: id, Self.bytes(document["value"]))
         case "check":
             guard let source = document["source"]?.string, let file = document["file"]?.string else {
                 return nil
             }
             self = .check(id: id, source: source, file: file)
         default: return nil
+        }
+    }
+}
+
+extension WorkerRequest {
+    fileprivate static func text(_ bytes: [UInt8]) -> BSONValue {
+        .binary(BSONBinary(subtype: 0, bytes: bytes))
+    }
+
+    fileprivate static func bytes(_ value: BSONValue?) -> [UInt8] {
+        if case .binary(let text)? = value { text.bytes } else { [] }
+    }
+}
+
+extension WorkerRequest.Request {
+    fileprivate var value: BSONValue {
+        switch self {
+        case .absent: .null
+        case .onDemand: true
+        case .sent(let text): WorkerRequest.text(text)
+        }
+    }
+
+    fileprivate init(_ value: BSONValue?) {
+        switch value {
+        case .binary(let text)?: self = .sent(text.bytes)
+        case .bool(true)?: self = .onDemand
+        default: self = .absent
         }
     }
 }

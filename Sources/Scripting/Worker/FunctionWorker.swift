@@ -38,6 +38,7 @@ final class WorkerServer {
     /// As good as new: made, or found to be so, while nobody waits for it.
     private var prepared: ScriptRealm?
     private var care = RealmCare()
+    private var knownMemory: (bytes: Int, at: ContinuousClock.Instant)?
 
     func serve() throws(WorkerLink.Ended) {
         while true {
@@ -56,7 +57,7 @@ final class WorkerServer {
             case .run(let request): try run(request)
             case .check(let id, let source, let file):
                 try link.send(.checked(run: id, SyntaxCheck(engine: engine).fault(of: source, file: file)))
-            case .reply: break  // Of a run that is over.
+            case .reply, .request: break  // Of a run that is over.
             }
         }
     }
@@ -66,9 +67,10 @@ final class WorkerServer {
     }
 
     private func run(_ request: WorkerRequest.RunRequest) throws(WorkerLink.Ended) {
+        let begin = ContinuousClock.now
         let record = RunRecord(
             id: request.id,
-            deadline: .now + .milliseconds(request.milliseconds),
+            deadline: begin + .milliseconds(request.milliseconds),
             limits: limits,
             keepsFirst: request.keepsFirstLines
         )
@@ -77,17 +79,17 @@ final class WorkerServer {
             if let prepared { realm = prepared } else { realm = try makeRealm() }
         } catch {
             let failure = ScriptFailure(.crash, "the function runtime does not load: \(error.message)")
-            try link.send(.done(run: request.id, ScriptOutcome(result: .failure(failure)), mayGoOn: false))
+            let outcome = WorkerOutcome(result: .failure(failure), messages: [], memoryTime: 0)
+            try link.send(.done(run: request.id, outcome, mayGoOn: false))
             _exit(0)
         }
         prepared = nil
         watch?.watch(record)
         let end = try realm.perform(ScriptRun(request, record: record, link: link, limits: limits))
         watch?.watch(nil)
-        let memory = ResidentMemory.bytes
-        let outcome = ScriptOutcome(
+        let memory = ResidentMemory.bytes(after: .now - begin, &knownMemory)
+        let outcome = WorkerOutcome(
             result: end.result,
-            response: end.response,
             messages: record.lines,
             memoryTime: record.sample(bytes: memory),
             contextRuns: realm.runs

@@ -36,13 +36,12 @@ final class ScriptRealm {
     /// Whether it is as it was before the run, which has left nothing that goes on.
     func isClean() -> Bool { context?.endCall() ?? false }
 
-    /// What the runtime asks of the run and the app by name.
-    func fact(_ name: String) -> BSONValue {
-        switch name {
-        case "user": .document(run?.request.user ?? [:])
-        case "request": run?.request.request.map { .document($0) } ?? .null
-        default: bundle.fact(name)
+    /// What the runtime asks of the run and the app by name, as ``ScriptJSONWriter`` writes it.
+    func fact(_ name: String) throws(NativeFault) -> [UInt8] {
+        guard let run, name == "user" || name == "request" else {
+            return ScriptJSONWriter.write(bundle.fact(name))
         }
+        return name == "user" ? run.request.user : try run.outerRequest()
     }
 }
 

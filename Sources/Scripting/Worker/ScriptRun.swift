@@ -10,16 +10,18 @@ final class ScriptRun {
     var timers = TimerQueue()
     /// How many host calls the gateway has not answered yet.
     private var pending = 0
-    private var result: Result<BSONValue, ScriptFailure>?
-    private var response: ScriptOutcome.Response?
+    private var result: Result<WireText, ScriptFailure>?
+    /// `context.request`, once it is known.
+    private var requestText: [UInt8]?
+    /// What came while the request was waited for, in order.
+    private var early: ArraySlice<WorkerRequest> = []
     /// The error that a function's source did not parse with, and where.
     var syntaxFault: (error: JSValueRef, place: SyntaxFault)?
     private var isLinkLost = false
 
     /// What became of a run, and of the worker that it was on.
     struct End {
-        let result: Result<BSONValue, ScriptFailure>
-        var response: ScriptOutcome.Response?
+        let result: Result<WireText, ScriptFailure>
         /// Whether the worker may serve another run.
         let isSound: Bool
         /// Whether nothing of the run can go on: its context may serve another if that is as it was.
@@ -48,7 +50,7 @@ final class ScriptRun {
                 isSound = context.fire(timer: timer)
             } else if let result, pending == 0 {
                 // Timers that are due later do not hold a run whose entry has returned.
-                return End(result: result, response: response, isSound: true, isQuiet: timers.isEmpty)
+                return End(result: result, isSound: true, isQuiet: timers.isEmpty)
             } else if result == nil, pending == 0, timers.isEmpty {
                 return End(result: .failure(Self.neverSettles), isSound: true)
             } else {
@@ -67,40 +69,70 @@ final class ScriptRun {
 
     private func receive(within patience: Duration, _ context: ScriptContext) throws(WorkerLink.Ended) -> Bool
     {
-        guard let message = try link.next(within: patience) else { return true }
-        guard case .reply(let run, let call, let answer) = message, run == record.id else { return true }
+        var message = early.popFirst()
+        if message == nil { message = try link.next(within: patience) }
+        guard case .reply(let run, let call, let answer)? = message, run == record.id else { return true }
         pending -= 1
-        return switch answer {
-        case .success(let value): context.reply(call: call, isAnswer: true, value)
-        case .failure(let error): context.reply(call: call, isAnswer: false, .document(error.document))
+        switch answer {
+        case .success(let value): return context.reply(call: call, isAnswer: true, json: value)
+        case .failure(let error):
+            let content = ScriptJSONWriter.write(.document(error.document))
+            return context.reply(call: call, isAnswer: false, json: content)
         }
     }
 
     // MARK: What the runtime calls
 
-    func hostCall(_ id: Int32, _ name: String, _ arguments: BSONValue) throws(NativeFault) {
-        guard let arguments = arguments.document else { throw NativeFault("no run is on") }
+    func hostCall(_ id: Int32, _ name: String, _ arguments: WireText) throws(NativeFault) {
+        let refusal = NativeFault(
+            "the arguments cannot be sent: a key or pattern holds a NUL, or they are too large"
+        )
+        if arguments.hasZero {
+            // Where it stands decides, which only reading them tells.
+            guard let document = (try? arguments.value())?.document,
+                (try? WorkerFrame.encode(document)) != nil
+            else { throw refusal }
+        }
         do {
-            try link.send(.hostCall(run: record.id, call: id, HostCall(name: name, arguments: arguments)))
+            try link.send(.hostCall(run: record.id, call: id, name: name, arguments))
         } catch {
-            throw NativeFault(
-                "the arguments cannot be sent: a key or pattern holds a NUL, or they are too large"
-            )
+            throw refusal
         }
         pending += 1
     }
 
-    func finish(_ outcome: BSONValue) {
-        guard result == nil else { return }
-        let document = outcome.document
-        let value = document?["value"] ?? .undefined
-        guard BSONBinaryFormat.size(of: ["": value]) <= limits.responseBytes else {
-            let megabytes = limits.responseBytes >> 20
-            result = .failure(ScriptFailure(.execution, "the result is larger than \(megabytes) MB"))
-            return
+    /// `context.request`, for which the gateway is asked when it did not send it.
+    func outerRequest() throws(NativeFault) -> [UInt8] {
+        if let requestText { return requestText }
+        let text: [UInt8]
+        switch request.request {
+        case .absent: text = ScriptJSONWriter.write(.null)
+        case .sent(let sent): text = sent
+        case .onDemand: text = try askRequest()
         }
-        result = .success(value)
-        response = document?["response"]?.document.map { ScriptOutcome.Response($0) }
+        requestText = text
+        return text
+    }
+
+    private func askRequest() throws(NativeFault) -> [UInt8] {
+        do {
+            try link.send(.wantsRequest(run: record.id))
+            // The gateway answers at once; past the deadline the worker is ended.
+            while let message = try link.next(within: max(.zero, record.deadline - .now)) {
+                if case .request(record.id, let text) = message { return text }
+                early.append(message)
+            }
+        } catch {
+            isLinkLost = true
+        }
+        throw NativeFault("context.request cannot be told")
+    }
+
+    func finish(_ outcome: WireText) {
+        guard result == nil else { return }
+        // What is larger than a frame is larger than a result may be, too.
+        let isSendable = outcome.bytes.count < WorkerFrame.bytesLimit - 1 << 20
+        result = isSendable ? .success(outcome) : .failure(.tooLarge(limits.responseBytes))
     }
 
     func fail(_ description: BSONValue) {

@@ -82,7 +82,7 @@ final class WorkerWatch: Sendable {
     private func end(_ run: RunRecord, _ failure: ScriptFailure, _ memoryTime: Int64) {
         // A run that ended this very moment is not to be reported twice.
         guard state.withLock({ $0.run === run }) else { return }
-        let outcome = ScriptOutcome(result: .failure(failure), messages: run.lines, memoryTime: memoryTime)
+        let outcome = WorkerOutcome(result: .failure(failure), messages: run.lines, memoryTime: memoryTime)
         link.sendLast(.done(run: run.id, outcome, mayGoOn: false))
         _exit(failure.reason == .memory ? WorkerExit.memory : WorkerExit.time)
     }
@@ -98,6 +98,17 @@ enum WorkerExit {
 enum ResidentMemory {
     private static let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     private static let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+
+    /// As ``bytes``, or as it was a moment ago when less than a millisecond has been worked since: no script takes
+    /// much in that.
+    static func bytes(after work: Duration, _ known: inout (bytes: Int, at: ContinuousClock.Instant)?) -> Int
+    {
+        let now = ContinuousClock.now
+        if let known, work < .milliseconds(1), now - known.at < .milliseconds(50) { return known.bytes }
+        let bytes = bytes
+        known = (bytes, now)
+        return bytes
+    }
 
     /// Bytes; 0 where the system does not tell.
     static var bytes: Int {

@@ -19,8 +19,8 @@ public struct FunctionCaller: Sendable {
     public let principal: Principal?
     /// From where the call comes.
     public let door: Door
-    /// What `context.request` and `%%request` are; nil outside of requests.
-    public let request: RuleRequest?
+    /// What `context.request` and `%%request` are, asked when they are wanted; nil outside of requests.
+    public let request: @Sendable () -> RuleRequest?
     /// Whether a user whom the function's settings name comes with custom data: an endpoint may say no.
     public let fetchesCustomUserData: Bool
     /// Whether it is a trigger, whose log keeps the first lines of the console rather than the last.
@@ -32,7 +32,7 @@ public struct FunctionCaller: Sendable {
     public init(
         principal: Principal?,
         door: Door,
-        request: RuleRequest? = nil,
+        request: @autoclosure @escaping @Sendable () -> RuleRequest? = nil,
         fetchesCustomUserData: Bool = true,
         isTrigger: Bool = false
     ) {

@@ -44,7 +44,7 @@ final class FunctionHost: ScriptHost {
         return CallContext(
             app: call.app,
             principal: identity.principal,
-            request: request,
+            request: request(),
             deadline: call.deadline,
             trace: trace
         )

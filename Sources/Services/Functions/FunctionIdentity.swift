@@ -105,7 +105,7 @@ extension FunctionService {
         deadline: ContinuousClock.Instant,
         trace: RequestTrace
     ) async throws(ServiceError) -> Principal {
-        let call = try await self.call(app, request, deadline, trace)
+        let call = try await self.call(app, { request }, deadline, trace)
         let caller = FunctionCaller(
             principal: .system,
             door: .inside,

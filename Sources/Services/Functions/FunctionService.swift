@@ -94,7 +94,7 @@ public final class FunctionService: Sendable {
             let asked = CallContext(
                 app: app,
                 principal: caller.principal ?? .system,
-                request: caller.request,
+                request: caller.request(),
                 deadline: min(deadline, .now + limits.runTime),
                 trace: trace
             )
@@ -122,7 +122,7 @@ public final class FunctionService: Sendable {
     struct Call {
         let app: AppSnapshot
         let bundle: ScriptBundle
-        let request: RuleRequest?
+        let request: @Sendable () -> RuleRequest?
         let deadline: ContinuousClock.Instant
         let trace: RequestTrace
         /// The transaction of the write whose rules asked for the run.
@@ -136,7 +136,7 @@ public final class FunctionService: Sendable {
     /// What the scripts of one run share, within the limit of the run time.
     func call(
         _ app: AppSnapshot,
-        _ request: RuleRequest?,
+        _ request: @escaping @Sendable () -> RuleRequest?,
         _ deadline: ContinuousClock.Instant,
         _ trace: RequestTrace
     ) async throws(ServiceError) -> Call {
@@ -165,7 +165,7 @@ public final class FunctionService: Sendable {
                 form: form,
                 arguments: arguments,
                 user: identity.user,
-                request: call.request?.functionDocument,
+                request: call.request()?.functionDocument,
                 runsAsSystem: identity.runsAsSystem,
                 deadline: call.deadline,
                 keepsFirstLines: call.keepsFirstLines,
