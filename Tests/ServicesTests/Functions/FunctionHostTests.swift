@@ -40,7 +40,7 @@ struct HostFixture {
             service,
             try await service.call(
                 fixture.app,
-                nil,
+                { nil },
                 .now + deadline,
                 RequestTrace(requestID: "65f0c0ffee0000000000cccc")
             ),
