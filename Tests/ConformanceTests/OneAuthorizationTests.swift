@@ -268,7 +268,12 @@ struct OneAuthorizationTests {
             (
                 "RoleResolver.resolve(",
                 // The admission asks rules about a request (`can_evaluate`), not about data.
-                ["Services/DataServiceAuthorizer.swift", "Services/RequestAdmission.swift"]
+                // A partition's permissions are a role of its own, in the place of its collections' roles
+                // (`sync-semantics.md` §16).
+                [
+                    "Services/DataServiceAuthorizer.swift", "Services/RequestAdmission.swift",
+                    "Services/Sync/SyncView.swift",
+                ]
             ),
             (".authorize(", ["Services/DataService.swift"]),
             (

@@ -139,12 +139,13 @@ public final class RunningServer: Sendable {
         throw ServerDidNotStart(log: (try? String(contentsOf: log, encoding: .utf8)) ?? "")
     }
 
+    /// Password hashes cost an eighth: in a debug build the standard ones would be most of what a whole run does.
     private static func launch(_ arguments: [String], log: URL) throws -> Process {
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let handle = try FileHandle(forWritingTo: log)
         let process = Process()
         process.executableURL = binary
-        process.arguments = arguments
+        process.arguments = arguments + ["--password-cost", "14"]
         process.standardOutput = handle
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice

@@ -1,6 +1,7 @@
 import AppDefinition
 import Errors
 import Foundation
+import Glibc
 import Postgres
 import Services
 
@@ -76,28 +77,41 @@ struct AppWatch: Sendable {
     }
 
     /// Names, sizes and times of all files; two that are equal are taken for the same files.
+    ///
+    /// The system is asked without Foundation, which asks for owners and attributes too: it happens some times a second.
     private func signature() -> [String: FileMark] {
-        let root = URL(fileURLWithPath: directory)
-        let keys: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey, .isRegularFileKey]
-        guard
-            let files = FileManager.default.enumerator(
-                at: root,
-                includingPropertiesForKeys: Array(keys),
-                options: [.skipsHiddenFiles]
-            )
-        else { return [:] }
         var marks: [String: FileMark] = [:]
-        while let file = files.nextObject() as? URL {
-            guard let values = try? file.resourceValues(forKeys: keys) else { continue }
-            if file.lastPathComponent == "node_modules" { files.skipDescendants() }
-            guard values.isRegularFile == true else { continue }
-            marks[file.path] = FileMark(size: values.fileSize ?? 0, changed: values.contentModificationDate)
-        }
+        Self.collect(directory, into: &marks)
         return marks
+    }
+
+    private static func collect(_ folder: String, into marks: inout [String: FileMark]) {
+        guard let entries = opendir(folder) else { return }
+        defer { closedir(entries) }
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { bytes in
+                bytes.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            guard !name.hasPrefix("."), name != "node_modules" else { continue }
+            let path = folder + "/" + name
+            var status = stat()
+            guard lstat(path, &status) == 0 else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: collect(path, into: &marks)
+            case S_IFREG:
+                marks[path] = FileMark(
+                    size: Int(status.st_size),
+                    seconds: status.st_mtim.tv_sec,
+                    nanoseconds: status.st_mtim.tv_nsec
+                )
+            default: break
+            }
+        }
     }
 
     private struct FileMark: Hashable {
         let size: Int
-        let changed: Date?
+        let seconds: Int
+        let nanoseconds: Int
     }
 }

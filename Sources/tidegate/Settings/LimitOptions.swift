@@ -29,6 +29,7 @@ struct LimitOptions: ParsableArguments {
     @Option(name: .long, help: help("requests-per-second-per-address")) var requestsPerSecondPerAddress:
         String?
     @Option(name: .long, help: help("request-burst-per-address")) var requestBurstPerAddress: String?
+    @Option(name: .long, help: help("password-cost")) var passwordCost: String?
     @Option(name: .long, help: help("failed-logins-per-minute-per-address"))
     var failedLoginsPerMinutePerAddress: String?
     @Option(name: .long, help: help("failed-logins-per-minute-per-account"))
@@ -78,6 +79,7 @@ struct LimitOptions: ParsableArguments {
             ("request-burst-per-user", requestBurstPerUser),
             ("requests-per-second-per-address", requestsPerSecondPerAddress),
             ("request-burst-per-address", requestBurstPerAddress),
+            ("password-cost", passwordCost),
             ("failed-logins-per-minute-per-address", failedLoginsPerMinutePerAddress),
             ("failed-logins-per-minute-per-account", failedLoginsPerMinutePerAccount),
             ("mails-per-hour-per-account", mailsPerHourPerAccount),

@@ -1,3 +1,4 @@
+import Accounts
 import BSON
 import HTTPGateway
 import MQL
@@ -175,8 +176,16 @@ struct LimitSetting: Sendable {
         },
     ]
 
-    /// How many credentials may be tried; 0 is no limit.
+    /// What credentials cost, and how many may be tried; 0 is no limit.
     private static let logins: [LimitSetting] = [
+        LimitSetting(
+            "password-cost",
+            PasswordHash.Cost.standard.logN,
+            in: 14...20,
+            "What a password's hash costs: the base-2 logarithm of scrypt's N. Each step doubles time and memory (17: 128 MiB)."
+        ) {
+            $0.accounts.passwordCost = PasswordHash.Cost(logN: $1, r: 8, p: 1)
+        },
         LimitSetting(
             "failed-logins-per-minute-per-address",
             60,
