@@ -16,6 +16,17 @@ struct ViewMergeTests {
         let key = Int64.random(in: 1 << 40..<1 << 60)
         let now = Int64(Date().timeIntervalSince1970 * 1000) - 1_420_070_400_000
 
+        /// A device that is about to get another's object by a bootstrap, and that other.
+        func bootstrapping() throws -> (device: RealmClient, other: RealmClient) {
+            let other = try server.device(of: server.users[0], group: group)
+            try other.file.write(at: now, creation("server's"))
+            other.upload()
+            try other.catchUp()
+            let device = try server.device(of: server.users[1], group: "nothing-" + group)
+            try device.subscribe(["T": #"(g == "\#(group)")"#])
+            return (device, other)
+        }
+
         func creation(_ text: String) -> [Instruction] {
             [
                 .create(key), Place("g", key: key).set(.text(group)),
@@ -48,12 +59,7 @@ struct ViewMergeTests {
     @Test("what a bootstrap replaces is lost on the device and in PostgreSQL alike")
     func bootstrap() async throws {
         let scene = Scene(server: try await SyncModelServer.shared())
-        let other = try scene.server.device(of: scene.server.users[0], group: scene.group)
-        try other.file.write(at: scene.now, scene.creation("server's"))
-        other.upload()
-        try other.catchUp()
-        let device = try scene.server.device(of: scene.server.users[1], group: "nothing-" + scene.group)
-        try device.subscribe(["T": #"(g == "\#(scene.group)")"#])
+        let (device, other) = try scene.bootstrapping()
         // The bootstrap is on its way.
         try device.file.write(at: scene.now + 1000, scene.creation("device's"))
         device.upload()
@@ -63,12 +69,7 @@ struct ViewMergeTests {
     @Test("what a device changed before a bootstrap is lost as well when it is sent after a reconnect")
     func bootstrapThenReconnect() async throws {
         let scene = Scene(server: try await SyncModelServer.shared())
-        let other = try scene.server.device(of: scene.server.users[0], group: scene.group)
-        try other.file.write(at: scene.now, scene.creation("server's"))
-        other.upload()
-        try other.catchUp()
-        let device = try scene.server.device(of: scene.server.users[1], group: "nothing-" + scene.group)
-        try device.subscribe(["T": #"(g == "\#(scene.group)")"#])
+        let (device, other) = try scene.bootstrapping()
         try device.file.write(at: scene.now + 1000, scene.creation("device's"))
         let list = Place("li", 0, key: scene.key)
         try device.file.write(at: scene.now + 1000, [list.insert(.text("device's"), of: 0)])
