@@ -60,15 +60,16 @@ enum SyncHistoryReader {
         return try BSONBinaryFormat.read(bytes)
     }
 
-    /// Appends versions and their documents.
+    /// Appends versions and their documents; ``SyncUnsynced`` learns with which forms of their classes.
     static func append(
         _ entries: [SyncHistoryEntry],
-        _ app: String,
+        _ app: SyncedApp,
         in transaction: Transaction
     ) async throws {
+        let id = app.snapshot.id
         var columns = SyncObjectColumns()
         for entry in entries {
-            _ = try await transaction.run(SyncStatements.append(app, entry), plan: .generic)
+            _ = try await transaction.run(SyncStatements.append(id, entry), plan: .generic)
             for (place, object) in entry.objects.enumerated() {
                 columns.versions.append(entry.version)
                 columns.places.append(Int32(place))
@@ -79,7 +80,8 @@ enum SyncHistoryReader {
             }
         }
         guard !columns.isEmpty else { return }
-        _ = try await transaction.run(SyncStatements.append(app, columns), plan: .generic)
+        let forms = Set(columns.classes).compactMap { app.forms[$0] }
+        _ = try await transaction.run(SyncStatements.append(id, columns, forms), plan: .generic)
     }
 
     private static func base64(_ document: BSONDocument?) throws -> String {

@@ -46,7 +46,7 @@ struct SyncPending {
             for (collection, findings) in findings {
                 try await SyncUnsynced(service: service, app: app).note(findings, collection, in: transaction)
             }
-            try await SyncHistoryReader.append(entries, app.snapshot.id, in: transaction)
+            try await SyncHistoryReader.append(entries, app, in: transaction)
             newest = entries.last?.version ?? newest
             for user in try await users(rows) {
                 _ = try await transaction.run(

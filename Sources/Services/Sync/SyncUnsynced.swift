@@ -1,5 +1,4 @@
 import BSON
-import Crypto
 import Errors
 import MQL
 import Postgres
@@ -10,7 +9,9 @@ import Sync
 /// Keeps the list of documents that no device can have.
 ///
 /// A collection is looked through once for each form of its class; what changes later is seen as it becomes history.
-/// Both happen while the history is held, so that the newest look counts. Source: `sync-semantics.md` §12.
+/// Both happen while the history is held, so that the newest look counts. What became history with another form than
+/// the collection was looked through with was held against that other form: then the look counts no more
+/// (``SyncHistoryReader``). Source: `sync-semantics.md` §12.
 struct SyncUnsynced {
     let service: SyncService
     let app: SyncedApp
@@ -68,18 +69,21 @@ struct SyncUnsynced {
     /// Looks through the collections that have not been looked through with their class as it is.
     func scan() async throws {
         for (collection, place) in app.collections {
-            guard let type = app.schema[place], !type.isAsymmetric,
+            guard let type = app.schema[place], let form = app.forms[type.name.text],
                 let mapping = app.schema.mapping(of: type.name)
             else { continue }
-            while try await page(collection, place, mapping) {}
+            while try await page(collection, place, mapping, form.digest) {}
         }
     }
 
     /// The next documents of a collection; false when there are no more.
-    private func page(_ collection: Int32, _ place: Namespace, _ mapping: ObjectMapping) async throws -> Bool
-    {
+    private func page(
+        _ collection: Int32,
+        _ place: Namespace,
+        _ mapping: ObjectMapping,
+        _ form: String
+    ) async throws -> Bool {
         let id = app.snapshot.id
-        let form = form(of: mapping.type)
         guard
             let layout = try await service.data.catalog.layout(
                 database: place.database,
@@ -120,20 +124,6 @@ struct SyncUnsynced {
                 return !isDone
             }
         }
-    }
-
-    /// Changes with whatever decides which documents fit.
-    private func form(of type: SyncClass) -> String {
-        let parts = app.schema.parts(of: type)
-        let names = Set(parts.map(\.name))
-        let text =
-            app.schema.instructions.filter { names.contains($0.table) }.map { "\($0)" }.joined(
-                separator: "\n"
-            )
-            + parts.flatMap(\.properties).map { "\($0.type) \($0.defaultValue == nil)" }.joined(
-                separator: "\n"
-            )
-        return SHA256.hash(data: Array(text.utf8)).map { String($0, radix: 16) }.joined(separator: ".")
     }
 }
 

@@ -109,7 +109,7 @@ struct SyncUpload {
         for (uploaded, changeset) in zip(fresh, merged) { try integration.integrate(uploaded, changeset) }
         try await integration.store(documents)
         let entries = integration.entries(after: newest, timestamp: service.timestamp)
-        try await SyncHistoryReader.append(entries, app.snapshot.id, in: transaction)
+        try await SyncHistoryReader.append(entries, app, in: transaction)
         outcome.undone = entries.flatMap(\.rejections)
         outcome.skipped = integration.skipped
         return entries.last?.version ?? newest

@@ -1,5 +1,6 @@
 import AppDefinition
 import BSON
+import Crypto
 import Errors
 import MQL
 import Schemas
@@ -12,12 +13,21 @@ final class SyncedApp: Sendable {
     let schema: SyncSchema
     /// The collections of the classes that have one, by the number in the change log.
     let collections: [Int32: Namespace]
+    /// What decides which documents of a class fit, by the name of the class, for those that devices hold.
+    let forms: [String: Form]
     /// Where roles find what they may know of users, beside the users themselves.
     let userData: UserData?
     /// Of the epoch of the history.
     let salt: Int64
     /// What is new in the history.
     let feed: SyncFeed
+
+    /// A class as documents of its collection are held against it.
+    struct Form {
+        let collection: Int32
+        /// Another one with every other class.
+        let digest: String
+    }
 
     /// The custom user data of an app.
     struct UserData {
@@ -49,6 +59,7 @@ final class SyncedApp: Sendable {
         self.definition = definition
         self.schema = schema
         self.collections = collections
+        forms = Self.forms(schema, collections)
         self.userData = userData
         self.salt = salt
         self.feed = feed
@@ -66,6 +77,24 @@ final class SyncedApp: Sendable {
     func queryableFields(of type: SyncClass) -> Set<String> {
         guard let namespace = type.namespace else { return [] }
         return Set(definition.queryableFields(of: namespace.collection) + ["_id"])
+    }
+
+    private static func forms(_ schema: SyncSchema, _ collections: [Int32: Namespace]) -> [String: Form] {
+        let additions = Dictionary(grouping: schema.instructions, by: \.table)
+        var forms: [String: Form] = [:]
+        for (collection, place) in collections {
+            guard let type = schema[place], !type.isAsymmetric else { continue }
+            var digest = SHA256()
+            for part in schema.parts(of: type) {
+                for instruction in additions[part.name] ?? [] { digest.update(data: Array("\(instruction)\n".utf8)) }
+                for property in part.properties {
+                    digest.update(data: Array("\(property.type) \(property.defaultValue == nil)\n".utf8))
+                }
+            }
+            let text = digest.finalize().map { String($0, radix: 16) }.joined(separator: ".")
+            forms[type.name.text] = Form(collection: collection, digest: text)
+        }
+        return forms
     }
 
     /// The classes that the schemas of an app make.

@@ -170,4 +170,35 @@ struct SyncAdditionTests {
         try await expectUnsynced(api, id, "")
         device.close()
     }
+
+    @Test("documents that came while the schema was another are listed when it comes back", arguments: 1...3)
+    func formsThatComeBack(time: Int) async throws {
+        try await Self.setSchema("Box", Self.moreContent)
+        let api = APICaller(server: try await Self.task.value, app: "item-abcde")
+        let user = try await api.newUser()
+        let unfit = ItemExampleTests.newID()
+        let address = ObjectAddress(table: ByteText("Box"), key: ItemExampleTests.object(unfit).key)
+        for content in [Self.moreContent, Self.content, Self.moreContent] {
+            try await Self.setSchema("Box", content)
+            let device = try SyncDevice(api, user)
+            try device.begin()
+            _ = try device.subscribe(1, Self.boxes)
+            if content == Self.content {
+                try Shell.psql(
+                    api.server.database,
+                    #"""
+                    insert into todo."Box" (doc)
+                    values ('{"_id": {"$oid": "\#(unfit)"}, "ownerId": "\#(user.id)", "size": "seven"}')
+                    """#
+                )
+                var mark: Int64 = 10
+                try await eventually {
+                    mark += 1
+                    return try device.catchUp(mark).flatMap(\.instructions).contains(.createObject(address))
+                }
+            }
+            device.close()
+        }
+        try await expectUnsynced(api, unfit, #"the field "size" is not of type int"#)
+    }
 }
