@@ -38,6 +38,58 @@ CREATE OR REPLACE VIEW tidegate.sync_clients AS
 COMMENT ON VIEW tidegate.sync_clients IS
     'The files of devices: whose, how many versions behind, where it is open (null: nowhere), why it must begin anew, and its partition, if it holds one.';
 
+CREATE FUNCTION tidegate.check_partition(config json) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    partition json := CASE WHEN json_typeof(config -> 'partition') <> 'null' THEN config -> 'partition' END;
+    owner record;
+BEGIN
+    IF partition IS NULL THEN
+        IF config ->> 'type' = 'partition' THEN
+            PERFORM tidegate.refuse('config.partition', 'must name key and type of the partitions');
+        END IF;
+        RETURN;
+    END IF;
+    PERFORM tidegate.check_keys('config.partition', partition, ARRAY['key', 'type', 'required', 'permissions']);
+    PERFORM tidegate.check_each('config.partition', partition, ARRAY['key', 'type'], ARRAY['string']);
+    PERFORM tidegate.check_types('config.partition', partition, 'required', ARRAY['boolean']);
+    IF coalesce(partition ->> 'key', '') = '' THEN
+        PERFORM tidegate.refuse('config.partition.key', 'is required');
+    ELSIF partition ->> 'key' ~ '^\$|\.|^_id$' THEN
+        PERFORM tidegate.refuse('config.partition.key', 'must be a field of documents, without a dot, and not _id');
+    ELSIF coalesce(partition ->> 'type', 'string') NOT IN ('string', 'objectId', 'long', 'uuid') THEN
+        PERFORM tidegate.refuse('config.partition.type', 'must be string, objectId, long or uuid');
+    END IF;
+    FOR owner IN SELECT * FROM (VALUES ('config.partition', partition), ('config', config)) AS o (field, value) LOOP
+        PERFORM tidegate.check_types(owner.field, owner.value, 'permissions', ARRAY['object', 'null']);
+        CONTINUE WHEN json_typeof(owner.value -> 'permissions') IS DISTINCT FROM 'object';
+        PERFORM tidegate.check_keys(owner.field || '.permissions', owner.value -> 'permissions', ARRAY['read', 'write']);
+        PERFORM tidegate.check_each(owner.field || '.permissions', owner.value -> 'permissions', ARRAY['read', 'write'],
+                                    ARRAY['boolean', 'object', 'null']);
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION tidegate.check_partition(json) IS
+    'Error 22023 for settings of sync whose partition could not be in force, naming the field.';
+
+ALTER FUNCTION tidegate.set_sync(text, anycompatible) RENAME TO put_sync;
+COMMENT ON FUNCTION tidegate.put_sync(text, anycompatible) IS 'What set_sync does with settings whose partition is in order.';
+CREATE FUNCTION tidegate.set_sync(app text, config anycompatible) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF config IS NOT NULL THEN
+        PERFORM tidegate.check_partition(tidegate.read_object('config', config::text));
+    END IF;
+    PERFORM tidegate.put_sync(app, config);
+END
+$$;
+COMMENT ON FUNCTION tidegate.set_sync(text, anycompatible) IS
+    'Sets up sync: {"type": "flexible", "state": "enabled", "service_name": ..., "queryable_fields_names": [...]} as in sync/config.json, by partitions with {"type": "partition", "partition": {"key": ..., "type": ..., "permissions": {...}}}; null removes it.';
+
 -- From partitions to Flexible Sync ----------------------------------------------------------------------
 -- The settings keep how documents were parted: by that gateways know what files of a partition are to become.
 
@@ -276,13 +328,13 @@ BEGIN
         SELECT p.oid::regprocedure AS name, p.proname AS short FROM pg_proc p
         WHERE p.pronamespace = 'tidegate'::regnamespace
           AND p.proname IN ('new_sync_file', 'part_rule', 'migrate_to_flexible_sync', 'revert_to_partition_sync',
-                            'commit_flexible_sync', 'check_development', 'grow_sync_schema', 'grow_queryable_fields')
+                            'commit_flexible_sync', 'check_partition', 'set_sync', 'check_development', 'grow_sync_schema', 'grow_queryable_fields')
     LOOP
         EXECUTE format('ALTER FUNCTION %s OWNER TO tidegate_owner', object.name);
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', object.name);
         IF object.short IN ('new_sync_file', 'grow_sync_schema', 'grow_queryable_fields') THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_gateway', object.name);
-        ELSIF object.short NOT IN ('part_rule', 'check_development') THEN
+        ELSIF object.short NOT IN ('part_rule', 'check_partition', 'check_development') THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO tidegate_admin', object.name);
         END IF;
     END LOOP;

@@ -129,10 +129,12 @@ enum SyncStatements {
 
     /// Appends the documents of versions, whose collections are to be looked through again where they were so with
     /// classes of other forms.
-    static func append(_ app: String, _ objects: SyncObjectColumns, _ forms: [SyncedApp.Form]) -> SQLFragment {
+    static func append(_ app: String, _ objects: SyncObjectColumns, _ forms: [SyncedApp.Form]) -> SQLFragment
+    {
         """
         WITH outdated AS (UPDATE tidegate.sync_scans s SET schema = '', position = '', is_done = false \
-        FROM unnest(\(bind: .int4Array(forms.map(\.collection))), \(bind: .textArray(forms.map(\.digest)))) AS f (c, digest) \
+        FROM unnest(\(bind: .int4Array(forms.map(\.collection))), \
+        \(bind: .textArray(forms.map(\.digest)))) AS f (c, digest) \
         WHERE s.app = \(bind: .text(app)) AND s.collection_id = f.c AND s.schema <> f.digest) \
         INSERT INTO tidegate.sync_history_objects (app, version, place, class, key, before, after) \
         SELECT \(bind: .text(app)), n.v, n.p, n.c, n.k, \

@@ -86,7 +86,9 @@ final class SyncedApp: Sendable {
             guard let type = schema[place], !type.isAsymmetric else { continue }
             var digest = SHA256()
             for part in schema.parts(of: type) {
-                for instruction in additions[part.name] ?? [] { digest.update(data: Array("\(instruction)\n".utf8)) }
+                for instruction in additions[part.name] ?? [] {
+                    digest.update(data: Array("\(instruction)\n".utf8))
+                }
                 for property in part.properties {
                     digest.update(data: Array("\(property.type) \(property.defaultValue == nil)\n".utf8))
                 }

@@ -222,12 +222,38 @@ struct AppStoreTests {
             "SELECT tidegate.set_schema('sql', 'mongodb-atlas', 'd', 'c', '{\"required\": \"a\"}')",
             "schema.required must be array"
         ),
+        (
+            #"SELECT tidegate.set_sync('sql', '{"type": "partition"}')"#,
+            "config.partition must name key and type"
+        ),
     ]
+
+    /// Settings of partitions that cannot be in force.
+    private static let partitionRefusals: [(String, String)] = [
+        (#""x""#, "partition must be an object"),
+        (#"{"type": "string"}"#, "partition.key is required"),
+        (#"{"key": 5}"#, "partition.key must be string"),
+        (#"{"key": "_id"}"#, "partition.key must be a field of documents"),
+        (#"{"key": "a.b"}"#, "partition.key must be a field of documents"),
+        (#"{"key": "$a"}"#, "partition.key must be a field of documents"),
+        (#"{"key": "a", "type": "date"}"#, "partition.type must be string, objectId, long or uuid"),
+        (#"{"key": "a", "type": null}"#, "partition.type must be string"),
+        (#"{"key": "a", "required": "yes"}"#, "partition.required must be boolean"),
+        (#"{"key": "a", "owner": 1}"#, "partition.owner is not a known key"),
+        (#"{"key": "a", "permissions": []}"#, "partition.permissions must be object"),
+        (#"{"key": "a", "permissions": {"red": true}}"#, "partition.permissions.red is not a known key"),
+        (#"{"key": "a", "permissions": {"read": "yes"}}"#, "partition.permissions.read must be boolean"),
+    ].map { partition, message in
+        (
+            #"SELECT tidegate.set_sync('sql', '{"type": "partition", "state": "enabled", "partition": \#(partition)}')"#,
+            "config." + message
+        )
+    }
 
     @Test("it refuses bad administration, naming the field")
     func refusesBadAdministration() async throws {
         _ = try await database.run("SELECT tidegate.create_app('sql')")
-        for (statement, message) in Self.refusals {
+        for (statement, message) in Self.refusals + Self.partitionRefusals {
             let error = await #expect(throws: ServiceError.self, "\(statement)") {
                 try await database.script(statement)
             }
