@@ -75,9 +75,10 @@ COMMENT ON FUNCTION tidegate.check_partition(json) IS
     'Error 22023 for settings of sync whose partition could not be in force, naming the field.';
 
 ALTER FUNCTION tidegate.set_sync(text, anycompatible) RENAME TO put_sync;
-COMMENT ON FUNCTION tidegate.put_sync(text, anycompatible) IS 'What set_sync does with settings whose partition is in order.';
+COMMENT ON FUNCTION tidegate.put_sync(text, anycompatible) IS 'What set_sync does with settings whose partition is in order; null removes the row.';
+REVOKE ALL ON FUNCTION tidegate.put_sync(text, anycompatible) FROM tidegate_admin;
 CREATE FUNCTION tidegate.set_sync(app text, config anycompatible) RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN

@@ -30,7 +30,7 @@ public struct AppConfiguration: Sendable {
     /// Names of all secrets that something refers to, each with the first place.
     public let referencedSecrets: [SecretReference]
     /// Linked data sources, by name in order.
-    public let dataSources: [DataSource]
+    public internal(set) var dataSources: [DataSource]
     /// Functions, by name in order.
     public let functions: [FunctionDefinition]
     /// Custom HTTPS endpoints.

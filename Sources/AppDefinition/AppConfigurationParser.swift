@@ -43,6 +43,14 @@ public struct AppConfigurationParser {
         return (parser.findings.hasErrors ? nil : app, parser.findings)
     }
 
+    /// The data sources of a tree that says nothing else, and has been checked before.
+    static func sources(of tree: ConfigurationTree, environmentValues: BSONDocument) -> [DataSource] {
+        var resolver = TemplateResolver(values: environmentValues)
+        let resolved = tree.mapNodes { resolver.resolve($0) }
+        var parser = AppConfigurationParser(tree: resolved, environmentValues: environmentValues)
+        return parser.dataSources()
+    }
+
     private init(tree: ConfigurationTree, environmentValues: BSONDocument) {
         self.tree = tree
         self.environmentValues = environmentValues

@@ -79,6 +79,9 @@ static const unsigned char sync_modes_0028[] = {
 static const unsigned char unsynced_documents_0029[] = {
 #embed "../../migrations/0029_unsynced_documents.sql"
 };
+static const unsigned char schema_versions_0030[] = {
+#embed "../../migrations/0030_schema_versions.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -106,6 +109,7 @@ static const struct cmigration cmigrations[] = {
     {"0027_sync_lookups", sync_lookups_0027, sizeof sync_lookups_0027},
     {"0028_sync_modes", sync_modes_0028, sizeof sync_modes_0028},
     {"0029_unsynced_documents", unsynced_documents_0029, sizeof unsynced_documents_0029},
+    {"0030_schema_versions", schema_versions_0030, sizeof schema_versions_0030},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

@@ -7,6 +7,7 @@
 #include <realm/object-store/property.hpp>
 #include <realm/object-store/schema.hpp>
 #include <realm/object-store/sync/app_credentials.hpp>
+#include <realm/object-store/sync/async_open_task.hpp>
 #include <realm/object-store/sync/sync_manager.hpp>
 #include <realm/object-store/sync/sync_session.hpp>
 #include <realm/object-store/thread_safe_reference.hpp>
@@ -265,7 +266,8 @@ Realm::Config Device::configuration()
                       {{"_id", PropertyType::ObjectId, Property::IsPrimary{true}},
                        {"ownerId", PropertyType::String},
                        {"itemName", PropertyType::String},
-                       {"complexity", PropertyType::Int}}};
+                       {"complexity", m_settings.schema_version < m_settings.texts_from ? PropertyType::Int
+                                                                                        : PropertyType::String}}};
     if (m_settings.partition_key)
         item.persisted_properties.push_back({*m_settings.partition_key, PropertyType::String});
     config.schema = m_settings.is_shop ? shop::schema() : Schema{item};
@@ -276,6 +278,33 @@ void Device::open()
 {
     m_realm = Realm::get_shared_realm(configuration());
     Line("open", m_name).text("path", m_realm->config().path);
+}
+
+void Device::open_synchronized()
+{
+    auto task = Realm::get_synchronized_realm(configuration());
+    ThreadSafeReference reference;
+    wait("opening", [&](auto done) {
+        task->start([&reference, done](ThreadSafeReference opened, std::exception_ptr error) {
+            std::optional<std::string> problem;
+            try {
+                if (error)
+                    std::rethrow_exception(error);
+                reference = std::move(opened);
+            }
+            catch (const std::exception& thrown) {
+                problem = thrown.what();
+            }
+            done(problem);
+        });
+    });
+    m_realm = Realm::get_shared_realm(std::move(reference), util::Scheduler::make_dummy());
+    Line("open", m_name).raw("schemaVersion", std::to_string(m_realm->schema_version()));
+}
+
+void Device::set_schema_version(uint64_t version)
+{
+    m_settings.schema_version = version;
 }
 
 void Device::close()
@@ -417,7 +446,8 @@ void Device::print()
             auto value = object.get<StringData>(column);
             line.raw(column, value.is_null() ? "null" : Line::quoted(std::string(value)));
         }
-        line.raw("complexity", std::to_string(object.get<int64_t>("complexity")));
+        Mixed complexity = object.get_any("complexity");
+        line.raw("complexity", complexity.is_type(type_String) ? Line::quoted(::text(complexity)) : ::text(complexity));
     }
     Line("count", m_name).raw("count", std::to_string(table->size()));
 }

@@ -26,6 +26,8 @@ struct Settings {
     realm::util::Logger::Level log_level = realm::util::Logger::Level::off;
     realm::ClientResyncMode reset_mode = realm::ClientResyncMode::Recover;
     uint64_t schema_version = 0;
+    /// The schema version from which on `complexity` is a string.
+    uint64_t texts_from = UINT64_MAX;
     /// The classes of `Shop.hpp` instead of `Item`.
     bool is_shop = false;
     std::chrono::seconds patience{30};
@@ -55,7 +57,11 @@ public:
     void log_in(const realm::app::AppCredentials& credentials);
     void register_email(const std::string& email, const std::string& password);
     void open();
+    /// As SDKs open realms "asynchronously": what needs the server, a change of the schema's version, is waited for.
+    void open_synchronized();
     void close();
+    /// What the application says from its next opening on.
+    void set_schema_version(uint64_t version);
     void subscribe(const std::string& name, const std::string& query);
     void describe(const std::string& query);
     void unsubscribe(const std::string& name);
@@ -78,7 +84,7 @@ public:
 
 private:
     const std::string m_name;
-    const Settings m_settings;
+    Settings m_settings;
     std::shared_ptr<realm::app::App> m_app;
     std::shared_ptr<realm::app::User> m_user;
     realm::SharedRealm m_realm;

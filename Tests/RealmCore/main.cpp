@@ -25,6 +25,7 @@ Options
   --model shop           classes Person, Order, Address instead of Item
   --reset MODE           recover (default), discard, recover-or-discard, manual
   --schema-version N     as the app would give it
+  --texts-from N         complexity is a string from schema version N on
   --log LEVEL            off (default), error, warn, info, detail, debug, trace, all: to standard error
   --patience SECONDS     how long a command may wait (30)
 
@@ -35,6 +36,8 @@ Commands, in order; each prints lines of JSON
   register ADDRESS PASSWORD
   user                   prints the user's id
   open | close           the realm; what needs it opens it
+  open-async             waits for what the server has to say
+  schema-version N       from the next opening on
   subscribe NAME QUERY   and waits until the set is complete or refused
   describe QUERY         prints the query as it would be sent
   unsubscribe NAME
@@ -94,6 +97,9 @@ const std::map<std::string, Command>& commands()
         {"register", {2, [](Device& device, const Arguments& a) { device.register_email(a[0], a[1]); }}},
         {"user", {0, [](Device& device, const Arguments&) { device.print_user(); }}},
         {"open", {0, [](Device& device, const Arguments&) { device.open(); }}},
+        {"open-async", {0, [](Device& device, const Arguments&) { device.open_synchronized(); }}},
+        {"schema-version",
+         {1, [](Device& device, const Arguments& a) { device.set_schema_version(std::stoull(a[0])); }}},
         {"close", {0, [](Device& device, const Arguments&) { device.close(); }}},
         {"subscribe", {2, [](Device& device, const Arguments& a) { device.subscribe(a[0], a[1]); }}},
         {"describe", {1, [](Device& device, const Arguments& a) { device.describe(a[0]); }}},
@@ -156,6 +162,8 @@ int main(int count, char** values)
                 settings.is_shop = value == "shop";
             else if (option == "--schema-version")
                 settings.schema_version = std::stoull(value);
+            else if (option == "--texts-from")
+                settings.texts_from = std::stoull(value);
             else if (option == "--log")
                 settings.log_level = level(value);
             else if (option == "--patience")

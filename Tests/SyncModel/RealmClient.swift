@@ -29,6 +29,10 @@ package final class RealmClient {
     package private(set) var error: (code: Int64, body: BSONDocument)?
     /// How many messages came, of all connections.
     package private(set) var received = 0
+    /// The version of the schema that the application has.
+    package var schemaVersion = 0
+    /// The version of the schema that the server says the file is of, when it is another.
+    package private(set) var previousSchemaVersion: Int64?
     /// Why the session is opened: 0 as usual, 1 around a client reset.
     package var reason = 0
     /// The session of a fresh copy says nothing of changes.
@@ -129,11 +133,13 @@ package final class RealmClient {
     package func open() throws {
         session += 1
         (sentServer, lastMark, answeredMark, downloads, error) = (-1, 0, 0, 0, nil)
+        previousSchemaVersion = nil
         let migrated = migratedPartition.map { text in
             let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
             return "\"migratedPartition\":\"\(escaped)\","
         }
-        let body = partition ?? #"{\#(migrated ?? "")"schemaVersion":0,"sessionReason":\#(reason)}"#
+        let body =
+            partition ?? #"{\#(migrated ?? "")"schemaVersion":\#(schemaVersion),"sessionReason":\#(reason)}"#
         send("bind \(session) \(body.utf8.count) 0 \(file.ident == nil ? 1 : 0) 0\n\(body)")
         while file.ident == nil { try receive() }
         let rules = file.rules
@@ -249,6 +255,11 @@ package final class RealmClient {
             guard code == 226 else { throw BrokenRule("a query is refused with \(code)") }
             try file.subscriptions.failed(version, text)
         case .error(231, let body): try file.announce(body)
+        case .error(236, let body):
+            guard body["action"] == .string("MigrateSchema"),
+                let previous = body["previousSchemaVersion"]?.exactInt64, previous != schemaVersion
+            else { throw BrokenRule("no migration: \(body)") }
+            previousSchemaVersion = previous
         case .error(let code, let body):
             error = (code, body)
             throw Ended(code: code, description: "error \(code): \(body["message"]?.string ?? "")")

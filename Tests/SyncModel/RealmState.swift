@@ -39,6 +39,9 @@ package struct RealmState: Equatable, Sendable {
     package static let classes: [ByteText: [String: Kind]] = [
         ByteText("Item"): ["ownerId": .plain, "itemName": .plain, "complexity": .plain],
         ByteText("Task"): ["realm_id": .plain, "name": .plain, "count": .plain, "color": .plain],
+        ByteText("Note"): [
+            "ownerId": .plain, "title": .plain, "body": .plain, "size": .plain, "tags": .list(.plain),
+        ],
         ByteText("Dog"): [
             "name": .plain, "legs": .plain, "age": .plain, "owner": .plain, "tags": .list(.plain),
         ],

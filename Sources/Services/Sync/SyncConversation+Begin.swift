@@ -10,13 +10,18 @@ public import Sync
 extension SyncConversation {
     /// The first message.
     public func bind(_ bind: ClientMessage.Bind) async throws {
-        let app = try await service.app(caller.app)
+        let versions = try await service.versions(caller.app)
+        let app = versions.newest
         partition = try app.partition(of: bind.target)
-        if caller.isFlexible, case .flexible(let schemaVersion, _, _) = bind.target, schemaVersion != 0 {
-            throw SyncFault(
-                .badSchemaVersion,
-                "Client provided invalid schema version: \(schemaVersion) is not a version of this app's schema"
-            )
+        schemaVersion = app.schemaVersion
+        if caller.isFlexible, case .flexible(let said, _, _) = bind.target {
+            guard versions[said] != nil else {
+                throw SyncFault(
+                    .badSchemaVersion,
+                    "Client provided invalid schema version: \(said) is not a version of this app's schema"
+                )
+            }
+            schemaVersion = said
         }
         if !caller.isFlexible {
             principal = try await currentPrincipal(app)
@@ -29,7 +34,8 @@ extension SyncConversation {
                 caller.app,
                 salt: salt,
                 user: caller.token.userID,
-                partition: opened?.text ?? ""
+                partition: opened?.text ?? "",
+                schemaVersion: schemaVersion
             )
         )
         guard let ident = rows.int(0, 0) else { throw SyncHistoryReader.malformed }
@@ -54,11 +60,12 @@ extension SyncConversation {
         guard live == nil else {
             throw SyncFault(.badMessageOrder, "Bad input message order: a second IDENT")
         }
-        let app = try await service.app(caller.app)
-        let known = try await SyncFiles.meet(service, app, ident, caller, partition: opened)
+        let versions = try await service.versions(caller.app)
+        let known = try await SyncFiles.meet(service, versions.newest, ident, caller, partition: opened)
         let key = SyncFileKey(app: caller.app, ident: ident.file.ident)
         try await service.take(key, for: lease)
         file = key
+        let app = try await begin(known.schemaVersion, versions)
         principal = try await currentPrincipal(app)
         var view = try await permissions(app)
         let query = ident.query ?? SubscriptionSet(version: 0, body: ByteText("{}"))
@@ -136,5 +143,24 @@ extension SyncConversation {
             try await follow()
             try await catchUp(always: true)
         }
+    }
+
+    /// The app as the device's file has it, who is told when it says another version of the schemas.
+    ///
+    /// It sends what it has changed, and begins a new file then. Source: `sync-semantics.md` §13.3.
+    private func begin(_ known: Int64, _ versions: SyncedVersions) async throws -> SyncedApp {
+        guard let app = versions[known] else {
+            throw SyncFiles.mustReset("version \(known) of the schema is not served any more")
+        }
+        if caller.isFlexible, known != schemaVersion {
+            var fault = SyncFault(
+                .schemaVersionChanged,
+                "Client opened a session with a new valid schema version - migrate client to use new schema version"
+            )
+            fault.previousSchemaVersion = known
+            try await send(ServerMessage.error(session, SyncErrorReport(fault)))
+        }
+        schemaVersion = known
+        return app
     }
 }

@@ -91,7 +91,7 @@ extension SyncConversation {
 
     /// Sends what the feed has handed over.
     func advance(always: Bool) async throws {
-        if let known = live?.app.snapshot, service.apps.app(id: caller.app) !== known {
+        if let known = live?.app.newest.snapshot, service.apps.app(id: caller.app) !== known {
             try await recheck(user: false)
         }
         guard let live else { return }

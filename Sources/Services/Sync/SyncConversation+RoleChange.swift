@@ -182,7 +182,7 @@ extension SyncConversation {
     func recheck(user: Bool) async throws {
         let closed = SyncFault(.sessionClosed, "Session closed: permissions have changed")
         guard let live else { return }
-        let app = try await service.app(caller.app)
+        let app = try await service.app(caller.app, schemaVersion: schemaVersion)
         if user { principal = try await currentPrincipal(app) }
         // In another kind of sync the device changes over when it comes again, which is more than a reset.
         guard app.definition.kind == live.app.definition.kind else { throw closed }

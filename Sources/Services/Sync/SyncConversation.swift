@@ -69,6 +69,8 @@ public final class SyncConversation {
     /// The user as he was when the session began.
     var principal: Principal?
     var file: SyncFileKey?
+    /// The version of the schemas that the device says, and then that of its file.
+    var schemaVersion: Int64 = 0
     /// What the session is about; nil in Flexible Sync that was never anything else.
     var partition: SyncPartition?
 

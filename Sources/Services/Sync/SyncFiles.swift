@@ -11,6 +11,8 @@ enum SyncFiles {
     struct Known {
         let upload: DownloadCursor
         let permissions: String?
+        /// The version of the schemas that it is made with.
+        let schemaVersion: Int64
     }
 
     static func meet(
@@ -24,7 +26,7 @@ enum SyncFiles {
         let unknown = SyncFault(.badClientFileIdent, "Bad client file identifier (IDENT)")
         guard rows.rowCount == 1, let salt = rows.int(0, 0), let client = rows.int(0, 2),
             let server = rows.int(0, 3),
-            let version = rows.int(0, 6), let trimmed = rows.int(0, 7)
+            let version = rows.int(0, 6), let trimmed = rows.int(0, 7), let schemaVersion = rows.int(0, 10)
         else { throw unknown }
         guard Int64(salt) == ident.file.salt else { throw unknown }
         guard rows.text(0, 1) == caller.token.userID else {
@@ -52,7 +54,8 @@ enum SyncFiles {
         }
         return Known(
             upload: DownloadCursor(server: Int64(server), client: Int64(client)),
-            permissions: rows.text(0, 4)
+            permissions: rows.text(0, 4),
+            schemaVersion: Int64(schemaVersion)
         )
     }
 

@@ -47,18 +47,20 @@ extension SyncHistoryEntry {
             else { continue }
             let before = view.visible(object.before, table, context)
             let after = view.visible(newest.after, table, context)
+            // What was said in the words of another version of the schemas is said anew.
+            let isWhole = permission.schemaVersion == schemaVersion && after == newest.after
             switch (before, after) {
             case (nil, nil): continue
             case (nil, let after?):
                 // A new object is told as it was made: what was not said of it gives way to what others say.
-                if object.before == nil, after == newest.after, !permission.mapping.hasDefaults {
+                if object.before == nil, isWhole, !permission.mapping.hasDefaults {
                     instructions += byObject[object.address] ?? []
                 } else {
                     instructions += permission.mapping.instructions(creating: after)
                 }
             case (_?, nil): instructions.append(permission.mapping.erase(object.address.key))
             case (let before?, let after?):
-                if before == object.before, after == newest.after {
+                if before == object.before, isWhole {
                     instructions += byObject[object.address] ?? []
                 } else {
                     instructions += permission.mapping.instructions(changing: before, to: after)

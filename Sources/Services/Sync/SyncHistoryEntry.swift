@@ -22,6 +22,8 @@ struct SyncHistoryEntry: Sendable {
     /// Milliseconds since 2015.
     var timestamp: Int64
     var changeset: Changeset
+    /// The version of the schemas in whose words the changeset is.
+    var schemaVersion: Int64
     var objects: [Object]
     /// The writes that it undoes, for its target.
     var rejections: [SyncErrorReport.RejectedUpdate] = []

@@ -26,6 +26,7 @@ enum SyncHistoryReader {
 
     private static func head(_ rows: ResultSet, _ row: Int, _ version: Int64) throws -> SyncHistoryEntry {
         guard let origin = rows.int(row, 1), let client = rows.int(row, 2), let time = rows.int(row, 4),
+            let schemaVersion = rows.int(row, 11),
             let bytes = rows.slice(row, 5).flatMap({ SyncBytes.bytea($0) })
         else { throw malformed }
         return SyncHistoryEntry(
@@ -35,6 +36,7 @@ enum SyncHistoryReader {
             targetFile: rows.int(row, 3).map { Int64($0) },
             timestamp: Int64(time),
             changeset: try ChangesetReader.read(bytes[...]),
+            schemaVersion: Int64(schemaVersion),
             objects: [],
             rejections: try rejections(rows, row)
         )
@@ -80,7 +82,7 @@ enum SyncHistoryReader {
             }
         }
         guard !columns.isEmpty else { return }
-        let forms = Set(columns.classes).compactMap { app.forms[$0] }
+        let forms = Set(columns.classes).compactMap { app.newest.forms[$0] }
         _ = try await transaction.run(SyncStatements.append(id, columns, forms), plan: .generic)
     }
 

@@ -155,6 +155,7 @@ struct SyncIntegration {
                     clientVersion: step.uploaded.clientVersion,
                     timestamp: step.uploaded.timestamp,
                     changeset: Changeset(step.instructions.filter { !isIngest($0.table) }),
+                    schemaVersion: upload.app.schemaVersion,
                     objects: step.objects.filter { !isIngest($0.address.table) }
                 )
             )
@@ -168,6 +169,7 @@ struct SyncIntegration {
                 targetFile: upload.file.ident,
                 timestamp: timestamp,
                 changeset: Changeset(rejections.flatMap { repair($0.object) }),
+                schemaVersion: upload.app.schemaVersion,
                 objects: [],
                 rejections: rejections
             )

@@ -11,6 +11,7 @@ import Sync
 /// is noted first. Nothing is read by number, so that nothing is skipped that was committed late.
 struct SyncPending {
     let service: SyncService
+    /// At the newest version of its schemas.
     let app: SyncedApp
 
     private static let pageRows = 500
@@ -88,12 +89,10 @@ struct SyncPending {
                 let number = rows.int(row, 2).flatMap({ Int32(exactly: $0) }),
                 let time = rows.int(row, 7)
             else { throw SyncHistoryReader.malformed }
-            guard let place = app.collections[number], let type = app.schema[place],
-                let mapping = app.schema.mapping(of: type.name)
-            else { continue }
+            guard let mapping = app.collections[number].flatMap(app.mapping(at:)) else { continue }
             let before = try Self.image(rows, row, 3, shapes[number] ?? [:])
             let after = try Self.image(rows, row, 5, shapes[number] ?? [:])
-            if let id = (after ?? before)?["_id"], !type.isAsymmetric {
+            if let id = (after ?? before)?["_id"], app.forms[mapping.type.name.text] != nil {
                 let wasUnfit = before.map { mapping.unrepresentable($0) != nil } ?? false
                 try findings[number, default: SyncUnsynced.Findings()]
                     .take(after, id, wasUnfit: wasUnfit, mapping)
@@ -109,6 +108,7 @@ struct SyncPending {
                         clientVersion: 0,
                         timestamp: SyncTime.since2015(Int64(time)),
                         changeset: Changeset(),
+                        schemaVersion: app.schemaVersion,
                         objects: []
                     )
                 )

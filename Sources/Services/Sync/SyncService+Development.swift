@@ -84,7 +84,7 @@ extension SyncService {
 extension SyncConversation {
     /// In development mode adds what the device says of its classes to the app's.
     func develop(_ upload: ClientMessage.Upload) async throws {
-        guard let live, live.app.definition.developmentMode else { return }
+        guard let live, live.app.isDeveloped else { return }
         var said: [Instruction] = []
         for uploaded in upload.changesets where uploaded.clientVersion > live.upload.client {
             said += try ChangesetReader.read(uploaded.bytes[...]).instructions.filter { $0.object == nil }
@@ -95,7 +95,7 @@ extension SyncConversation {
 
     /// In development mode lets queries name the fields that the device's queries name.
     func develop(_ query: SubscriptionSet) async throws {
-        guard let live, live.app.definition.developmentMode,
+        guard let live, live.app.isDeveloped,
             let grown = try await service.grow(live.app, queries: query.body)
         else { return }
         try await adopt(grown, knowing: [])
@@ -119,6 +119,11 @@ extension SyncConversation {
         try await remember()
         try await follow()
     }
+}
+
+extension SyncedApp {
+    /// Whether its devices add to its schemas: those of an earlier version stay as they are.
+    fileprivate var isDeveloped: Bool { definition.developmentMode && newest === self }
 }
 
 /// What an instruction about the schema is about.

@@ -15,7 +15,7 @@ import Synchronization
 /// Run ``run()`` as long as the process lives. A ``SyncConversation`` is one device's file on one connection.
 public final class SyncService: Sendable {
     struct State {
-        var apps: [String: SyncedApp] = [:]
+        var apps: [String: SyncedVersions] = [:]
         var feeds: [String: SyncFeed] = [:]
         /// The sessions of an app's devices.
         var followers: [String: [UInt64: SyncLease]] = [:]
@@ -164,89 +164,7 @@ public final class SyncService: Sendable {
         try await database.run(statement, plan: .generic, within: Self.timeLimit)
     }
 
-    // MARK: Apps
-
-    var synced: [SyncedApp] { state.withLock { Array($0.apps.values) } }
-
-    private func forget(_ app: String) { state.withLock { $0.apps[app] = nil } }
-
-    /// The app as devices see it now.
-    ///
-    /// - Throws: ``SyncFault`` where the app does not sync.
-    func app(_ id: String) async throws -> SyncedApp {
-        guard let snapshot = apps.app(id: id) else {
-            throw SyncFault(.otherSessionError, "the app is not served")
-        }
-        if let known = state.withLock({ $0.apps[id] }), known.snapshot === snapshot { return known }
-        guard let definition = snapshot.definition.sync else {
-            throw SyncFault(.otherSessionError, "sync is not enabled for this app")
-        }
-        guard definition.isEnabled else {
-            throw SyncFault(.initialSyncNotCompleted, "sync is paused or terminated for this app")
-        }
-        let (schema, faults) = SyncedApp.schema(of: snapshot, definition)
-        for fault in faults {
-            report(ServiceError(.invalidAppDefinition, "sync: \(known: fault.description)"))
-        }
-        var places = schema.classes.compactMap(\.namespace)
-        let userData = snapshot.accounts.customUserData.map { configuration in
-            Namespace(
-                dataSource: configuration.serviceName ?? "",
-                database: configuration.databaseName,
-                collection: configuration.collectionName
-            )
-        }
-        if let userData, !places.contains(where: { $0.isAt(userData) }) { places.append(userData) }
-        let rows = try await run(
-            SyncStatements.begin(
-                id,
-                salt: Int64.random(in: 1...Int64.max),
-                databases: places.map(\.database),
-                collections: places.map(\.collection)
-            )
-        )
-        guard let salt = rows.int(0, 0), let version = rows.int(0, 1) else {
-            throw SyncHistoryReader.malformed
-        }
-        let feed = state.withLock { state in
-            if let known = state.feeds[id] { return known }
-            let made = SyncFeed(app: id, salt: Int64(salt), head: Int64(version))
-            state.feeds[id] = made
-            return made
-        }
-        var collections: [Int32: Namespace] = [:]
-        var userDataCollection: Int32?
-        for place in places {
-            guard
-                let layout = try await data.catalog.layout(
-                    database: place.database,
-                    collection: place.collection,
-                    deadline: .now + Self.timeLimit
-                )
-            else { continue }
-            if schema[place] != nil { collections[layout.id] = place }
-            if let userData, place.isAt(userData) { userDataCollection = layout.id }
-        }
-        let app = SyncedApp(
-            snapshot: snapshot,
-            definition: definition,
-            schema: schema,
-            collections: collections,
-            userData: snapshot.accounts.customUserData.flatMap { configuration in
-                userDataCollection.map {
-                    SyncedApp.UserData(collection: $0, field: configuration.userIDField)
-                }
-            },
-            salt: Int64(salt),
-            feed: feed
-        )
-        state.withLock { $0.apps[id] = app }
-        // What has come while nobody made history of it.
-        try await SyncPending(service: self, app: app).integrate()
-        // It may be of an epoch that has ended.
-        try await feed.refresh(self)
-        return app
-    }
+    // MARK: History
 
     /// Runs one change of an app's history at a time, so that waiting for it takes no connection.
     func inTurn<Value: Sendable>(_ app: String, _ body: () async throws -> Value) async throws -> Value {
@@ -297,13 +215,6 @@ public final class SyncService: Sendable {
     /// The app has another configuration: each session looks what that means for it.
     private func recheck(_ app: String) {
         for lease in followers(app) { lease.recheck(.rules) }
-    }
-}
-
-extension Namespace {
-    /// Whether both are one collection, whatever their data sources are called.
-    fileprivate func isAt(_ other: Namespace) -> Bool {
-        TextOrder.equal(database, other.database) && TextOrder.equal(collection, other.collection)
     }
 }
 

@@ -10,13 +10,25 @@ enum SyncStatements {
         """
     }
 
+    /// Keeps an app's schemas: version and schemas of all that are kept, by rising version.
+    static func keepSchemas(_ app: String, configuration: Int64, newest: Int64, isBreaking: Bool)
+        -> SQLFragment
+    {
+        """
+        SELECT version, schemas FROM tidegate.keep_sync_schemas(\(bind: .text(app)), \(bind: .int(configuration)), \
+        \(bind: .int(newest)), \(bind: .bool(isBreaking)))
+        """
+    }
+
     /// One row: the new file's identifier.
     ///
     /// The partition is given as canonical extended JSON; an empty text is Flexible Sync.
-    static func newFile(_ app: String, salt: Int64, user: String, partition: String) -> SQLFragment {
+    static func newFile(_ app: String, salt: Int64, user: String, partition: String, schemaVersion: Int64)
+        -> SQLFragment
+    {
         """
         SELECT tidegate.new_sync_file(\(bind: .text(app)), \(bind: .int(salt)), \(bind: .text(user)), \
-        nullif(\(bind: .text(partition)), ''))
+        nullif(\(bind: .text(partition)), ''), \(bind: .int(schemaVersion)))
         """
     }
 
@@ -27,7 +39,7 @@ enum SyncStatements {
         UPDATE tidegate.sync_files f SET seen_at = now() FROM tidegate.sync_apps a \
         WHERE f.app = \(bind: .text(app)) AND f.ident = \(bind: .int(file)) AND a.app = f.app \
         RETURNING f.salt, f.user_id, f.client_version, f.server_version, f.permissions, a.salt, a.version, a.trimmed_to, \
-        f.reset_reason, f.partition
+        f.reset_reason, f.partition, f.schema_version
         """
     }
 
@@ -120,10 +132,12 @@ enum SyncStatements {
     /// Appends to the history.
     static func append(_ app: String, _ entry: SyncHistoryEntry) -> SQLFragment {
         """
-        INSERT INTO tidegate.sync_history (app, version, origin_file, client_version, target_file, made_at, changeset, rejections) \
+        INSERT INTO tidegate.sync_history (app, version, origin_file, client_version, target_file, made_at, changeset, rejections, \
+        schema_version) \
         VALUES (\(bind: .text(app)), \(bind: .int(entry.version)), \(bind: .int(entry.originFile)), \
         \(bind: .int(entry.clientVersion)), nullif(\(bind: .int(entry.targetFile ?? 0)), 0), \(bind: .int(entry.timestamp)), \
-        \(bind: .bytes(entry.changesetBytes)), nullif(\(bind: .jsonb(entry.rejectionText)), 'null'::jsonb))
+        \(bind: .bytes(entry.changesetBytes)), nullif(\(bind: .jsonb(entry.rejectionText)), 'null'::jsonb), \
+        \(bind: .int(entry.schemaVersion)))
         """
     }
 
@@ -158,13 +172,14 @@ enum SyncStatements {
 
     /// A part of the history with its documents, in order; at least one version, if there is one.
     ///
-    /// Rows: version, origin, client version, target, made at, changeset, rejections, class, key, before, after. The
+    /// Rows: version, origin, client version, target, made at, changeset, rejections, class, key, before, after, version of
+    /// the schemas. The
     /// changeset and the rejections stand in the first row of a version only: a version may have thousands of rows.
     static func history(_ app: String, after: Int64, through: Int64, versions: Int) -> SQLFragment {
         """
         SELECT h.version, h.origin_file, h.client_version, h.target_file, h.made_at, \
         CASE WHEN o.place > 0 THEN NULL ELSE h.changeset END, CASE WHEN o.place > 0 THEN NULL ELSE h.rejections END, \
-        o.class, o.key, o.before, o.after FROM (SELECT v.*, sum(v.size) OVER (ORDER BY v.version) - v.size AS earlier \
+        o.class, o.key, o.before, o.after, h.schema_version FROM (SELECT v.*, sum(v.size) OVER (ORDER BY v.version) - v.size AS earlier \
         FROM (SELECT t.*, octet_length(t.changeset) + coalesce((SELECT sum(coalesce(octet_length(d.before), 0) \
         + coalesce(octet_length(d.after), 0)) FROM tidegate.sync_history_objects d \
         WHERE d.app = t.app AND d.version = t.version), 0) AS size FROM tidegate.sync_history t \
@@ -190,7 +205,7 @@ enum SyncStatements {
         """
         SELECT h.version, h.origin_file, h.client_version, h.target_file, h.made_at, \
         CASE WHEN d.place > 0 THEN NULL ELSE h.changeset END, CASE WHEN d.place > 0 THEN NULL ELSE h.rejections END, \
-        d.class, d.key, d.before, d.after FROM tidegate.sync_history h LEFT JOIN tidegate.sync_history_objects d \
+        d.class, d.key, d.before, d.after, h.schema_version FROM tidegate.sync_history h LEFT JOIN tidegate.sync_history_objects d \
         ON d.app = h.app AND d.version = h.version WHERE h.app = \(bind: .text(app)) AND h.version = ANY (ARRAY( \
         SELECT o.version FROM unnest(\(bind: .textArray(classes)), \(bind: .textArray(keys))) AS n (c, k) \
         JOIN tidegate.sync_history_objects o ON o.app = \(bind: .text(app)) AND o.class = n.c AND o.key = n.k \

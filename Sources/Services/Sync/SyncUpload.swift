@@ -97,7 +97,10 @@ struct SyncUpload {
         )
         // Locked first: what others changed of these documents is waiting in the log then, and nothing more comes.
         let images = try await documents.lock(touched)
-        let newest = try await SyncPending(service: service, app: app).take(after: version, in: transaction)
+        let newest = try await SyncPending(service: service, app: app.newest).take(
+            after: version,
+            in: transaction
+        )
         let history = try await concurrent(with: fresh, touching: touched, through: newest, in: transaction)
         drop(&changesets, of: fresh, replacedBy: history, images)
         let merged = try await merge(fresh, changesets, history, in: transaction)
@@ -108,11 +111,31 @@ struct SyncUpload {
         )
         for (uploaded, changeset) in zip(fresh, merged) { try integration.integrate(uploaded, changeset) }
         try await integration.store(documents)
+        try await noteUnsynced(integration.images, in: transaction)
         let entries = integration.entries(after: newest, timestamp: service.timestamp)
         try await SyncHistoryReader.append(entries, app, in: transaction)
         outcome.undone = entries.flatMap(\.rejections)
         outcome.skipped = integration.skipped
         return entries.last?.version ?? newest
+    }
+
+    /// What fits an earlier version of the schemas need not fit the newest.
+    private func noteUnsynced(_ images: [ObjectAddress: State], in transaction: Transaction) async throws {
+        let newest = app.newest
+        guard newest !== app else { return }
+        var findings: [Int32: SyncUnsynced.Findings] = [:]
+        for (object, state) in images where state.original != state.current {
+            guard let form = newest.forms[object.table.text],
+                let mapping = newest.schema.mapping(of: object.table),
+                let id = (state.current ?? state.original)?["_id"]
+            else { continue }
+            let wasUnfit = state.original.map { mapping.unrepresentable($0) != nil } ?? false
+            try findings[form.collection, default: SyncUnsynced.Findings()]
+                .take(state.current, id, wasUnfit: wasUnfit, mapping)
+        }
+        for (collection, findings) in findings {
+            try await SyncUnsynced(service: service, app: newest).note(findings, collection, in: transaction)
+        }
     }
 
     /// The instructions about objects; those about the schema are held against the app's.

@@ -15,6 +15,8 @@ struct SyncView: Sendable {
         let mapping: ObjectMapping
         /// nil where no role serves the class.
         let plan: PreparedPlan?
+        /// The version of the schemas that the class is of.
+        let schemaVersion: Int64
     }
 
     var permissions: [ByteText: Permission]
@@ -53,7 +55,8 @@ struct SyncPermissions {
             }
             permissions[type.name] = SyncView.Permission(
                 mapping: mapping,
-                plan: try await plan(namespace, type)
+                plan: try await plan(namespace, type),
+                schemaVersion: app.schemaVersion
             )
         }
         return SyncView(permissions: permissions)
@@ -104,7 +107,11 @@ extension SyncPermissions {
                 validation: app.snapshot.validation(for: namespace),
                 context: ruleContext(partition, nil)
             )
-            view.permissions[type.name] = SyncView.Permission(mapping: mapping, plan: PreparedPlan(plan))
+            view.permissions[type.name] = SyncView.Permission(
+                mapping: mapping,
+                plan: PreparedPlan(plan),
+                schemaVersion: app.schemaVersion
+            )
             view.filters[type.name] = partition.filter
         }
         return view

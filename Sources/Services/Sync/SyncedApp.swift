@@ -6,13 +6,20 @@ import MQL
 import Schemas
 import Sync
 
-/// An app at one version, as its devices see it.
+/// An app at one version, as devices of one version of its schemas see it.
 final class SyncedApp: Sendable {
+    /// With the schemas of the version.
     let snapshot: AppSnapshot
     let definition: SyncDefinition
     let schema: SyncSchema
-    /// The collections of the classes that have one, by the number in the change log.
+    /// The number by which devices name the schemas.
+    let schemaVersion: Int64
+    /// The collections of the classes that have one, by the number in the change log; of the newest version also those
+    /// that earlier ones have.
     let collections: [Int32: Namespace]
+    /// The classes of collections that earlier versions alone have.
+    private let retired: [Namespace: ObjectMapping]
+    private let successor: SyncedApp?
     /// What decides which documents of a class fit, by the name of the class, for those that devices hold.
     let forms: [String: Form]
     /// Where roles find what they may know of users, beside the users themselves.
@@ -46,23 +53,62 @@ final class SyncedApp: Sendable {
         }
     }
 
+    /// The app at the newest version of its schemas.
     init(
         snapshot: AppSnapshot,
         definition: SyncDefinition,
         schema: SyncSchema,
+        schemaVersion: Int64,
         collections: [Int32: Namespace],
         userData: UserData?,
+        earlier: [SyncSchema],
         salt: Int64,
         feed: SyncFeed
     ) {
         self.snapshot = snapshot
         self.definition = definition
         self.schema = schema
-        self.collections = collections
+        self.schemaVersion = schemaVersion
+        var retired: [Namespace: ObjectMapping] = [:]
+        for then in earlier.reversed() {
+            for type in then.classes {
+                guard let place = type.namespace, schema[place] == nil, retired[place] == nil else {
+                    continue
+                }
+                retired[place] = then.mapping(of: type.name)
+            }
+        }
+        self.retired = retired
+        self.collections = collections.filter { schema[$0.value] != nil || retired[$0.value] != nil }
         forms = Self.forms(schema, collections)
         self.userData = userData
         self.salt = salt
         self.feed = feed
+        successor = nil
+    }
+
+    /// The app at an earlier version of its schemas.
+    init(_ newest: SyncedApp, at earlier: EarlierSchema) {
+        snapshot = earlier.snapshot
+        definition = newest.definition
+        schema = earlier.schema
+        schemaVersion = earlier.version
+        collections = newest.collections.filter { earlier.schema[$0.value] != nil }
+        retired = [:]
+        forms = Self.forms(schema, collections)
+        userData = newest.userData
+        salt = newest.salt
+        feed = newest.feed
+        successor = newest
+    }
+
+    /// The app at the newest version of its schemas.
+    var newest: SyncedApp { successor ?? self }
+
+    /// How documents of a collection become objects; of a collection that earlier versions alone have, as the last of
+    /// them has it.
+    func mapping(at place: Namespace) -> ObjectMapping? {
+        schema[place].flatMap { schema.mapping(of: $0.name) } ?? retired[place]
     }
 
     /// The classes whose objects devices hold.

@@ -26,25 +26,31 @@ struct SyncAdditionTests {
         )
     }
 
-    private static let boxes = #"{"Box":"(TRUEPREDICATE)"}"#
-    private static let content = """
-        , "inner": {"title": "BoxPart", "bsonType": "object", "properties": {"a": {"bsonType": "long"}}},
-        "list": {"bsonType": "array", "items": {"title": "BoxPart", "bsonType": "object",
+    private static func all(_ title: String) -> String { #"{"\#(title)":"(TRUEPREDICATE)"}"# }
+
+    // A schema that loses something is another version of it: each test has a class of its own.
+    private static func content(_ title: String) -> String {
+        """
+        , "inner": {"title": "\(title)Part", "bsonType": "object", "properties": {"a": {"bsonType": "long"}}},
+        "list": {"bsonType": "array", "items": {"title": "\(title)Part", "bsonType": "object",
                  "properties": {"a": {"bsonType": "long"}}}}
         """
-    private static let moreContent = """
-        , "inner": {"title": "BoxPart", "bsonType": "object",
+    }
+    private static func moreContent(_ title: String) -> String {
+        """
+        , "inner": {"title": "\(title)Part", "bsonType": "object",
                     "properties": {"a": {"bsonType": "long"}, "b": {"bsonType": "string"}}},
-        "list": {"bsonType": "array", "items": {"title": "BoxPart", "bsonType": "object",
+        "list": {"bsonType": "array", "items": {"title": "\(title)Part", "bsonType": "object",
                  "properties": {"a": {"bsonType": "long"}, "b": {"bsonType": "string"}}}},
         "tags": {"bsonType": "array", "items": {"bsonType": "string"}}, "size": {"bsonType": "long"}
         """
+    }
 
     /// Takes the end of a session, and binds again.
-    private func again(_ device: SyncDevice) throws -> [SyncDevice.Message] {
+    private func again(_ device: SyncDevice, _ title: String) throws -> [SyncDevice.Message] {
         while try device.nextError() != "200" {}
         device.send("unbind 1\n")
-        device.rebind(1, Self.boxes)
+        device.rebind(1, Self.all(title))
         return try device.catchUp(9)
     }
 
@@ -53,7 +59,8 @@ struct SyncAdditionTests {
         arguments: [13, 14]
     )
     func properties(protocolVersion: Int) async throws {
-        try await Self.setSchema("Box", Self.content)
+        let title = "Box\(protocolVersion)"
+        try await Self.setSchema(title, Self.content(title))
         let api = APICaller(server: try await Self.task.value, app: "item-abcde")
         let user = try await api.newUser()
         let name = "com.mongodb.realm-query-sync#\(protocolVersion)"
@@ -61,7 +68,7 @@ struct SyncAdditionTests {
         try await eventually {
             device = try SyncDevice(api, user, protocols: name)
             try device.begin()
-            return try device.subscribe(1, Self.boxes).allSatisfy { $0.name == "download" }
+            return try device.subscribe(1, Self.all(title)).allSatisfy { $0.name == "download" }
         }
         let id = ItemExampleTests.newID()
         let unfit = ItemExampleTests.newID()
@@ -69,20 +76,20 @@ struct SyncAdditionTests {
             try Shell.psql(
                 api.server.database,
                 #"""
-                insert into todo."Box" (doc) values ('{"_id": {"$oid": "\#(id)"}, "ownerId": "\#(user.id)", "size": \#(size),
+                insert into todo."\#(title)" (doc) values ('{"_id": {"$oid": "\#(id)"}, "ownerId": "\#(user.id)", "size": \#(size),
                 "inner": {"a": 1, "b": "x"}, "list": [{"a": 2, "b": "y"}], "tags": ["t"]}')
                 """#
             )
         }
-        let box = ObjectAddress(table: ByteText("Box"), key: ItemExampleTests.object(id).key)
-        let other = ObjectAddress(table: ByteText("Box"), key: ItemExampleTests.object(unfit).key)
+        let box = ObjectAddress(table: ByteText(title), key: ItemExampleTests.object(id).key)
+        let other = ObjectAddress(table: ByteText(title), key: ItemExampleTests.object(unfit).key)
         var made: [Instruction] = []
         try await eventually {
             made += try device.catchUp(Int64(10 + made.count)).flatMap(\.instructions)
             return made.contains(.createObject(box)) && made.contains(.createObject(other))
         }
-        try await Self.setSchema("Box", Self.moreContent)
-        let messages = try again(device)
+        try await Self.setSchema(title, Self.moreContent(title))
+        let messages = try again(device, title)
         let told = messages.flatMap(\.instructions)
         func at(_ field: String, _ path: PathElement...) -> ValueAddress {
             ValueAddress(object: box, field: ByteText(field), path: path)
@@ -90,7 +97,7 @@ struct SyncAdditionTests {
         func value(_ address: ValueAddress, _ payload: Payload) -> Instruction {
             .update(address, payload, .value(isDefault: false))
         }
-        let size = Instruction.addField("size", in: "Box", isNullable: true)
+        let size = Instruction.addField("size", in: title, isNullable: true)
         #expect(told.contains(size))
         let b = PathElement.key(ByteText("b"))
         for wanted in [
@@ -108,12 +115,12 @@ struct SyncAdditionTests {
         #expect(messages.contains { $0.name == "json_error" } == false)
 
         // Operators see which, and why.
-        try await expectUnsynced(api, unfit, #"the field "size" is not of type int"#)
+        try await expectUnsynced(api, title, unfit, #"the field "size" is not of type int"#)
         try Shell.psql(
             api.server.database,
-            #"update todo."Box" set doc = doc || '{"size": 8}' where doc->'_id'->>'$oid' = '\#(unfit)'"#
+            #"update todo."\#(title)" set doc = doc || '{"size": 8}' where doc->'_id'->>'$oid' = '\#(unfit)'"#
         )
-        try await expectUnsynced(api, unfit, "")
+        try await expectUnsynced(api, title, unfit, "")
         #expect(try device.catchUp(15).flatMap(\.instructions).contains(.createObject(other)))
 
         // Once is enough.
@@ -122,20 +129,22 @@ struct SyncAdditionTests {
         _ = try device.catchUp(20)
         device.send("unbind 1\n")
         #expect(try device.receive().name == "unbound")
-        device.rebind(1, Self.boxes)
+        device.rebind(1, Self.all(title))
         #expect(try device.catchUp(1).flatMap(\.instructions) == [])
         device.close()
     }
 
     /// The list and the log have the document, for a reason; without one, the list has it no more.
-    private func expectUnsynced(_ api: APICaller, _ id: String, _ reason: String) async throws {
+    private func expectUnsynced(_ api: APICaller, _ title: String, _ id: String, _ reason: String)
+        async throws
+    {
         let document = #"{"$oid":"\#(id)"}"#
         try await eventually {
             try Shell.psql(
                 api.server.database,
                 """
                 select coalesce(max(reason), '') from tidegate.unsynced_documents
-                where app = 'item-abcde' and database = 'todo' and collection = 'Box' and id = '\(document)'
+                where app = 'item-abcde' and database = 'todo' and collection = '\(title)' and id = '\(document)'
                 """
             ) == reason
         }
@@ -144,7 +153,7 @@ struct SyncAdditionTests {
             try Shell.psql(
                 api.server.database,
                 """
-                select error::json -> 'todo.Box' ->> '\(document)' from tidegate.logs
+                select error::json -> 'todo.\(title)' ->> '\(document)' from tidegate.logs
                 where type = 'SYNC_ERROR' and code = 'MongoEncodingError' and error like '%\(id)%'
                 """
             ) == reason
@@ -153,41 +162,39 @@ struct SyncAdditionTests {
 
     @Test("documents that fit no class are listed as they come, and leave the list when they go")
     func unsynced() async throws {
-        try await Self.setSchema("Box", Self.moreContent)
+        try await Self.setSchema("Chest", Self.moreContent("Chest"))
         let api = APICaller(server: try await Self.task.value, app: "item-abcde")
         let device = try SyncDevice(api, try await api.newUser())
         try device.begin()
         let id = ItemExampleTests.newID()
         try Shell.psql(
             api.server.database,
-            #"insert into todo."Box" (doc) values ('{"_id": {"$oid": "\#(id)"}, "tags": ["a"]}')"#
+            #"insert into todo."Chest" (doc) values ('{"_id": {"$oid": "\#(id)"}, "tags": ["a"]}')"#
         )
-        try await expectUnsynced(api, id, #"the required field "ownerId" is missing"#)
+        try await expectUnsynced(api, "Chest", id, #"the required field "ownerId" is missing"#)
         try Shell.psql(
             api.server.database,
-            #"delete from todo."Box" where doc->'_id'->>'$oid' = '\#(id)'"#
+            #"delete from todo."Chest" where doc->'_id'->>'$oid' = '\#(id)'"#
         )
-        try await expectUnsynced(api, id, "")
+        try await expectUnsynced(api, "Chest", id, "")
         device.close()
     }
 
     @Test("documents that came while the schema was another are listed when it comes back", arguments: 1...3)
     func formsThatComeBack(time: Int) async throws {
-        try await Self.setSchema("Box", Self.moreContent)
         let api = APICaller(server: try await Self.task.value, app: "item-abcde")
         let user = try await api.newUser()
         let unfit = ItemExampleTests.newID()
-        let address = ObjectAddress(table: ByteText("Box"), key: ItemExampleTests.object(unfit).key)
-        for content in [Self.moreContent, Self.content, Self.moreContent] {
-            try await Self.setSchema("Box", content)
-            let device = try SyncDevice(api, user)
-            try device.begin()
-            _ = try device.subscribe(1, Self.boxes)
-            if content == Self.content {
+        let address = ObjectAddress(table: ByteText("Crate"), key: ItemExampleTests.object(unfit).key)
+        for hasSize in [true, false, true] {
+            try await Self.setSchema("Crate", hasSize ? Self.moreContent("Crate") : Self.content("Crate"))
+            let device = try await Self.newest(api, user, hasSize: hasSize)
+            _ = try device.subscribe(1, Self.all("Crate"))
+            if !hasSize {
                 try Shell.psql(
                     api.server.database,
                     #"""
-                    insert into todo."Box" (doc)
+                    insert into todo."Crate" (doc)
                     values ('{"_id": {"$oid": "\#(unfit)"}, "ownerId": "\#(user.id)", "size": "seven"}')
                     """#
                 )
@@ -199,6 +206,25 @@ struct SyncAdditionTests {
             }
             device.close()
         }
-        try await expectUnsynced(api, unfit, #"the field "size" is not of type int"#)
+        try await expectUnsynced(api, "Crate", unfit, #"the field "size" is not of type int"#)
+    }
+
+    /// A device with the newest version of the schema, once that is as it was set.
+    private static func newest(_ api: APICaller, _ user: APICaller.User, hasSize: Bool) async throws
+        -> SyncDevice
+    {
+        let size = Instruction.addField("size", in: "Crate", isNullable: true)
+        var device = try SyncDevice(api, user)
+        try await eventually {
+            device.close()
+            device = try SyncDevice(api, user)
+            let version = try Shell.psql(
+                api.server.database,
+                "select coalesce(max(version), 0) from tidegate.sync_schema_versions"
+            )
+            let told = try device.begin(schemaVersion: Int(version) ?? 0)
+            return told.instructions.contains(size) == hasSize
+        }
+        return device
     }
 }

@@ -46,13 +46,14 @@ final class SyncDevice {
     }
 
     /// Binds a new file, and takes the schema.
-    func begin() throws {
-        let body = #"{"schemaVersion":0,"sessionReason":0}"#
+    @discardableResult
+    func begin(schemaVersion: Int = 0) throws -> Message {
+        let body = #"{"schemaVersion":\#(schemaVersion),"sessionReason":0}"#
         send("bind 1 \(body.utf8.count) 0 1 0\n\(body)")
         let ident = try receive()
         file = (ident.number(2), ident.number(3))
         send("ident 1 \(file.ident) \(file.salt) 0 0 0 0 0 2\n{}")
-        _ = try receive()
+        return try receive()
     }
 
     /// Goes on with the file of another device.

@@ -67,6 +67,7 @@ struct AdministrationFixture: Sendable {
         WITH app AS (INSERT INTO tidegate.sync_apps (app, salt) SELECT id, 1 FROM tidegate.apps RETURNING app)
         INSERT INTO tidegate.sync_files (app, ident, salt, user_id) SELECT app, 2, 1, '65f0c0ffee00000000000001' FROM app
         """,
+        "INSERT INTO tidegate.sync_schemas (app, version, schemas) SELECT id, n, '[]' FROM tidegate.apps, generate_series(0, 1) n",
         "SELECT tidegate.set_secret('shop', 's', 'a secret')",
         "SELECT tidegate.set_environment_values('shop', 'qa', '{}')",
         "SELECT tidegate.set_function('shop', 'f', 'exports = () => 1')",

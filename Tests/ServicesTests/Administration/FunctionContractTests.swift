@@ -57,6 +57,7 @@ extension AdministrationSuites {
             "create_user.email": "'carl@example.com'", "set_function.source": "'exports = () => 2'",
             "set_function.name": "'f'", "remove_function.name": "'f'",
             "run_function.name": "'f'", "run_function.args": "'[]'", "function_logs.name": "'f'",
+            "set_schema_version.version": "7", "drop_schema_version.version": "0",
             "function_result.run": "(SELECT max(r.id) FROM tidegate.function_runs r)",
             "remove_trigger.name": "'t'",
             "resume_trigger.name": "'t'", "skip": "false",
