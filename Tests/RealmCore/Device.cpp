@@ -235,11 +235,27 @@ void Device::report(const SyncError& error)
     ++m_errors;
 }
 
-Realm::Config Device::configuration()
+Realm::Config Device::configuration(bool local)
 {
+    Realm::Config config;
+    config.schema_version = m_settings.schema_version;
+    config.scheduler = util::Scheduler::make_dummy();
+    config.automatic_change_notifications = false;
+    ObjectSchema item{"Item",
+                      {{"_id", PropertyType::ObjectId, Property::IsPrimary{true}},
+                       {"ownerId", PropertyType::String},
+                       {"itemName", PropertyType::String},
+                       {"complexity", m_settings.schema_version < m_settings.texts_from ? PropertyType::Int
+                                                                                        : PropertyType::String}}};
+    if (m_settings.partition_key)
+        item.persisted_properties.push_back({*m_settings.partition_key, PropertyType::String});
+    config.schema = m_settings.is_shop ? shop::schema() : Schema{item};
+    if (local) {
+        config.path = m_settings.directory + "/" + m_name + "/local.realm";
+        return config;
+    }
     if (!m_user)
         throw std::runtime_error("nobody is logged in");
-    Realm::Config config;
     if (m_settings.partition)
         config.sync_config = std::make_shared<SyncConfig>(m_user, bson::Bson(*m_settings.partition));
     else
@@ -257,20 +273,8 @@ Realm::Config Device::configuration()
         Line("after-reset", m_name).raw("didRecover", did_recover ? "true" : "false");
     };
     config.path = m_app->path_for_realm(sync);
-    config.schema_version = m_settings.schema_version;
     // As the SDKs open synced realms: what the server knows beyond the model stays.
     config.schema_mode = SchemaMode::AdditiveExplicit;
-    config.scheduler = util::Scheduler::make_dummy();
-    config.automatic_change_notifications = false;
-    ObjectSchema item{"Item",
-                      {{"_id", PropertyType::ObjectId, Property::IsPrimary{true}},
-                       {"ownerId", PropertyType::String},
-                       {"itemName", PropertyType::String},
-                       {"complexity", m_settings.schema_version < m_settings.texts_from ? PropertyType::Int
-                                                                                        : PropertyType::String}}};
-    if (m_settings.partition_key)
-        item.persisted_properties.push_back({*m_settings.partition_key, PropertyType::String});
-    config.schema = m_settings.is_shop ? shop::schema() : Schema{item};
     return config;
 }
 
@@ -300,6 +304,30 @@ void Device::open_synchronized()
     });
     m_realm = Realm::get_shared_realm(std::move(reference), util::Scheduler::make_dummy());
     Line("open", m_name).raw("schemaVersion", std::to_string(m_realm->schema_version()));
+}
+
+void Device::use(bool local)
+{
+    close();
+    m_is_local = local;
+}
+
+void Device::copy(const std::string& kind)
+{
+    auto config = configuration(kind == "local");
+    if (kind == "bundle")
+        config.path = bundle();
+    std::filesystem::remove(config.path);
+    auto realm = this->realm();
+    realm->refresh();
+    realm->convert(config);
+    Line("copied", m_name).text("to", kind);
+}
+
+void Device::unpack()
+{
+    std::filesystem::copy(bundle(), configuration(false).path);
+    Line("unpacked", m_name);
 }
 
 void Device::set_schema_version(uint64_t version)

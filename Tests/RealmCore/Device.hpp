@@ -60,6 +60,12 @@ public:
     /// As SDKs open realms "asynchronously": what needs the server, a change of the schema's version, is waited for.
     void open_synchronized();
     void close();
+    /// Goes over to the device's realm that does not sync, or back to the one that does.
+    void use(bool local);
+    /// Writes the open realm as the device's other one (`local`, `synced`), or as a file to be shipped (`bundle`).
+    void copy(const std::string& kind);
+    /// Puts the shipped file where the synced realm will be opened.
+    void unpack();
     /// What the application says from its next opening on.
     void set_schema_version(uint64_t version);
     void subscribe(const std::string& name, const std::string& query);
@@ -88,12 +94,15 @@ private:
     std::shared_ptr<realm::app::App> m_app;
     std::shared_ptr<realm::app::User> m_user;
     realm::SharedRealm m_realm;
+    bool m_is_local = false;
     std::atomic<int> m_errors{0};
     /// The person made last in this run, by whatever device.
     static std::string s_person;
 
     realm::SharedRealm realm();
-    realm::Realm::Config configuration();
+    realm::Realm::Config configuration() { return configuration(m_is_local); }
+    realm::Realm::Config configuration(bool local);
+    std::string bundle() const { return m_settings.directory + "/bundle.realm"; }
     void report(const realm::SyncError& error);
     void commit(realm::sync::MutableSubscriptionSet&& set);
     void transaction(const std::function<void(realm::Table&)>& change);

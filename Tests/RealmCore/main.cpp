@@ -38,6 +38,9 @@ Commands, in order; each prints lines of JSON
   open | close           the realm; what needs it opens it
   open-async             waits for what the server has to say
   schema-version N       from the next opening on
+  local | synced         goes over to a realm that does not sync, or back
+  copy KIND              of the open realm: as the device's local or synced one, or as a bundle
+  unpack                 the bundle, to be this device's synced realm
   subscribe NAME QUERY   and waits until the set is complete or refused
   describe QUERY         prints the query as it would be sent
   unsubscribe NAME
@@ -98,6 +101,10 @@ const std::map<std::string, Command>& commands()
         {"user", {0, [](Device& device, const Arguments&) { device.print_user(); }}},
         {"open", {0, [](Device& device, const Arguments&) { device.open(); }}},
         {"open-async", {0, [](Device& device, const Arguments&) { device.open_synchronized(); }}},
+        {"local", {0, [](Device& device, const Arguments&) { device.use(true); }}},
+        {"synced", {0, [](Device& device, const Arguments&) { device.use(false); }}},
+        {"copy", {1, [](Device& device, const Arguments& a) { device.copy(a[0]); }}},
+        {"unpack", {0, [](Device& device, const Arguments&) { device.unpack(); }}},
         {"schema-version",
          {1, [](Device& device, const Arguments& a) { device.set_schema_version(std::stoull(a[0])); }}},
         {"close", {0, [](Device& device, const Arguments&) { device.close(); }}},
