@@ -26,6 +26,7 @@ public final class EnclosingTransaction: Sendable {
     let recordsAtOnce: Bool
     private let orders: RecordedOrders
     private let unknown = Mutex<[Unknown]>([])
+    private let cursors = Mutex(0)
     /// More are left for the next attempt.
     private static let most = 10_000
 
@@ -33,6 +34,15 @@ public final class EnclosingTransaction: Sendable {
         self.transaction = transaction
         self.orders = orders
         self.recordsAtOnce = recordsAtOnce
+    }
+
+    /// A name for a cursor that no other has in the transaction.
+    func newCursor() -> SQLFragment {
+        let number = cursors.withLock { cursors in
+            cursors += 1
+            return cursors
+        }
+        return "\(SQLIdentifier("tidegate_rows_\(number)"))"
     }
 
     /// Whether the transaction wrote placeholders, so that it must not be committed.

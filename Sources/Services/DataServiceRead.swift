@@ -115,7 +115,7 @@ extension DataCall {
         return ResultDocuments(documents)
     }
 
-    private func project(
+    func project(
         _ document: BSONDocument,
         _ arguments: FindArguments,
         _ context: EvaluationContext
@@ -134,78 +134,4 @@ extension DataCall {
 
     /// So many rows are looked at on the connection's own thread.
     static let fewRows = 100
-    /// How many rows one statement may bring before a cursor is opened.
-    private static let firstRows = 2000
-    /// Rows of so many bytes are fetched few at a time.
-    private static let largeRow = 65_536
-
-    /// Hands documents to `take` until it says no.
-    ///
-    /// Most results are small and come in one statement; larger ones through a cursor, so that no more than a
-    /// page of rows is held.
-    func stream(
-        _ statement: SQLFragment,
-        _ layout: CollectionLayout,
-        _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
-    ) async throws(ServiceError) {
-        var hasLargeRows = false
-        do {
-            let first = try await run(
-                "SELECT * FROM (\(statement)) AS input LIMIT \(bind: .int(Int64(Self.firstRows)))",
-                isPoint: false
-            )
-            if first.rowCount < Self.firstRows {
-                _ = try await deliver(first, layout, take)
-                return
-            }
-            hasLargeRows = first.bytes.count > Self.firstRows * Self.largeRow
-        } catch  where error.code == .readSizeLimitExceeded {
-            hasLargeRows = true
-        }
-        let beginsSmall = hasLargeRows
-        do {
-            try await service.database.transaction(deadline: deadline) { transaction in
-                var hasLargeRows = beginsSmall
-                _ = try await transaction.run("DECLARE tidegate_rows NO SCROLL CURSOR FOR \(statement)")
-                while true {
-                    let page = try await transaction.run(
-                        hasLargeRows
-                            ? "FETCH FORWARD 10 FROM tidegate_rows"
-                            : "FETCH FORWARD 1000 FROM tidegate_rows",
-                        plan: .generic
-                    )
-                    guard page.rowCount > 0, try await deliver(page, layout, take) else { break }
-                    hasLargeRows = page.bytes.count > page.rowCount * Self.largeRow
-                }
-            }
-        } catch let error as ServiceError {
-            throw error
-        } catch {
-            throw ServiceError(.internalServerError, "reading was interrupted", cause: error)
-        }
-    }
-
-    private func deliver(
-        _ rows: ResultSet,
-        _ layout: CollectionLayout,
-        _ take: (BSONDocument, Int) throws(ServiceError) -> Bool
-    ) async throws(ServiceError) -> Bool {
-        let shapes = try await service.shapes.shapes(of: rows, collection: layout.id, deadline: deadline)
-        if plan.answers != nil {
-            // Whoever takes them decides at once: what rules ask of functions is answered before.
-            try await deciding { () throws(ServiceError) in
-                for row in 0..<rows.rowCount {
-                    let (text, shape) = StoredRow.parts(rows, row)
-                    _ = plan.visible(try StoredForm.read(text, shape: shapes[shape]))
-                }
-            }
-        }
-        for row in 0..<rows.rowCount {
-            let (text, shape) = StoredRow.parts(rows, row)
-            var document = try StoredForm.read(text, shape: shapes[shape])
-            StoredRow.score(rows, row).map { TextScore.set($0, in: &document) }
-            if try !take(document, text.count) { return false }
-        }
-        return true
-    }
 }

@@ -24,8 +24,6 @@ struct SyncBootstrap {
     /// How large one part may become.
     var partLimit = Self.partBytes
 
-    /// Documents of one answer of the database.
-    private static let pageDocuments = 1000
     /// How large one part may become.
     static let partBytes = 1 << 20
     /// How long the snapshot may be held by a device that reads slowly.
@@ -219,30 +217,14 @@ struct SyncBootstrap {
         _ take: (BSONDocument) async throws -> Void
     ) async throws {
         guard let namespace = mapping.type.namespace else { return }
-        var last: BSONValue?
-        while true {
-            let page =
-                last.map { Filter.and([filter, .field(FieldPath("_id"), .compare(.greater, $0))]) } ?? filter
-            let result = try await service.data.perform(
-                DataOperation(
-                    namespace: namespace,
-                    action: .find(
-                        FindArguments(
-                            filter: page,
-                            sort: Sort(keys: [Sort.Key(path: "_id", ascending: true)]),
-                            limit: Self.pageDocuments
-                        )
-                    )
-                ),
-                plan: plan,
-                deadline: .now + SyncService.timeLimit,
-                within: enclosing
-            )
-            guard case .documents(let found) = result else { throw SyncHistoryReader.malformed }
-            let documents = try found.values()
+        try await service.data.each(
+            of: namespace,
+            matching: filter,
+            plan: plan,
+            deadline: .now + Self.timeLimit,
+            within: enclosing
+        ) { documents in
             for document in documents { try await take(document) }
-            last = documents.last?["_id"]
-            if documents.count < Self.pageDocuments { break }
         }
     }
 }

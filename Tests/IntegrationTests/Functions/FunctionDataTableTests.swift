@@ -210,6 +210,11 @@ struct FunctionDataTableTests {
             #"[{"$numberInt":"3"},{"$numberInt":"4"}]"#
         ),
         Row(
+            "§5.4 a session reads what it wrote, however much and wherever it is computed",
+            "const session = mongodb.startSession(); let seen; await session.withTransaction(async () => { await c.insertMany(Array.from({ length: 2500 }, (_, n) => ({ t, n: n + 4 })), { session }); seen = (await c.aggregate([{ $match: { t } }, { $bucketAuto: { groupBy: '$n', buckets: 1 } }], { session }).toArray())[0].count; throw new Error('x') }).catch(() => null); return [seen, await c.count({ t })]",
+            #"[{"$numberInt":"2503"},{"$numberInt":"3"}]"#
+        ),
+        Row(
             "§5.4 an error in the callback aborts",
             "const session = mongodb.startSession(); try { await session.withTransaction(async () => { await c.deleteMany({ t }, { session }); throw new Error('x') }) } catch {} return c.count({ t })",
             #"{"$numberInt":"3"}"#
