@@ -56,6 +56,20 @@ final class SyncDevice {
         return try receive()
     }
 
+    /// Begins with a copy of what another device holds, as one that was shipped with the application.
+    func begin(asCopyOf other: SyncDevice, _ queryVersion: Int, _ query: String) throws {
+        let body = #"{"schemaVersion":0,"sessionReason":0}"#
+        send("bind 1 \(body.utf8.count) 0 1 0\n\(body)")
+        let ident = try receive()
+        file = (ident.number(2), ident.number(3))
+        progress = other.progress
+        // Of its own changes there are none yet.
+        send(
+            "ident 1 \(file.ident) \(file.salt) \(progress.server) 0 \(progress.latest) \(progress.salt) "
+                + "\(queryVersion) \(query.utf8.count)\n\(query)"
+        )
+    }
+
     /// Goes on with the file of another device.
     func resume(_ other: SyncDevice, _ queryVersion: Int, _ query: String) {
         (file, progress, version) = (other.file, other.progress, other.version)
