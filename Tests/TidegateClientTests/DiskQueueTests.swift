@@ -109,6 +109,22 @@ struct DiskQueueTests {
         #expect(other.allUsers.keys.sorted() == ["u"])
     }
 
+    @Test(
+        "a line that holds nonsense keeps nobody from recording",
+        arguments: [0x00, 0x7F, 0x80, 0xFF] as [UInt8]
+    )
+    func line(byte: UInt8) async throws {
+        defer { try? FileManager.default.removeItem(at: container) }
+        let sender = DiskQueue.Sender.client(try app().mongoClient(apiKey: "k"))
+        let queue = try DiskQueue(container: container)
+        let file = container.appendingPathComponent("tidegate-queue.sqlite.line")
+        for size in [0, 3, 8, 20] {
+            try Data(repeating: byte, count: size).write(to: file)
+            for _ in 0..<2 { try await queue.record(.deleteOne(filter: ["n": 1], in: target), for: sender) }
+        }
+        #expect(try await queue.count(for: sender) == 8)
+    }
+
     @Test("one process at a time has the lock, and death lets go of it")
     func lock() async throws {
         defer { try? FileManager.default.removeItem(at: container) }

@@ -27,6 +27,7 @@ public final class DiskQueue: Sendable {
 
     let database: DatabaseQueue
     private let writing: FileLock
+    private let line: WaitingLine
     let draining: FileLock
 
     /// Opens a queue, and makes it when it is not there.
@@ -40,6 +41,7 @@ public final class DiskQueue: Sendable {
             try FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
             let path = container.appendingPathComponent("tidegate-\(name).sqlite").path
             writing = FileLock(path: path + ".lock")
+            line = WaitingLine(path: path + ".line")
             draining = FileLock(path: path + ".drain")
             // Processes that open it at once would meet in the middle of making it.
             let held = try writing.acquireBlocking()
@@ -106,13 +108,14 @@ public final class DiskQueue: Sendable {
 
     /// Changes the file.
     ///
-    /// Processes take turns by a lock of the kernel's, which is fair and wakes whoever is next; SQLite's own would have
-    /// them sleep and look again.
+    /// Processes take turns by locks of the kernel's, which wake whoever waits, in the order in which they came; SQLite's
+    /// own would have them sleep and look again.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
     {
-        let writing = writing
+        let (writing, line) = (writing, line)
         do {
             return try await database.writeWithoutTransaction { db in
+                let place = try line.wait()
                 let held = try writing.acquireBlocking()
                 var value: Value?
                 try db.inTransaction(.immediate) {
@@ -120,6 +123,7 @@ public final class DiskQueue: Sendable {
                     return .commit
                 }
                 held.release()
+                place.leave()
                 guard let value else { throw TidegateError(.storage, "the transaction did not run") }
                 return value
             }
