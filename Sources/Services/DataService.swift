@@ -177,6 +177,44 @@ public final class DataService: Sendable {
         }
     }
 
+    /// All documents of a collection that a filter matches, as far as a plan shows them, a page at a time, in any order.
+    ///
+    /// - Parameters:
+    ///   - namespace: The collection.
+    ///   - filter: Which documents.
+    ///   - plan: What the reader may see.
+    ///   - deadline: Until when.
+    ///   - enclosing: The transaction that is read in; it serves nothing else until all is read.
+    ///   - take: Takes a page.
+    /// - Throws: ``ServiceError``, and what `take` throws.
+    func each(
+        of namespace: Namespace,
+        matching filter: Filter,
+        plan: PreparedPlan,
+        deadline: ContinuousClock.Instant,
+        within enclosing: EnclosingTransaction,
+        _ take: ([BSONDocument]) async throws -> Void
+    ) async throws {
+        let call = DataCall(
+            service: self,
+            namespace: namespace,
+            prepared: plan,
+            deadline: deadline,
+            now: now(),
+            trace: nil,
+            enclosing: enclosing,
+            authorize: DataCall.nowhereElse
+        )
+        do {
+            try await call.each(filter, take)
+        } catch let error as ServiceError {
+            // A column or table that went while its layout was remembered: whoever asks again finds it.
+            let state = error.postgresFailure?.sqlState
+            if state == .undefinedTable || state == .undefinedColumn { catalog.forgetAll() }
+            throw error
+        }
+    }
+
     private func perform(_ operation: DataOperation, _ call: DataCall) async throws(ServiceError)
         -> DataResult
     {
