@@ -86,6 +86,9 @@ BEGIN
         PERFORM tidegate.check_partition(tidegate.read_object('config', config::text));
     END IF;
     PERFORM tidegate.put_sync(app, config);
+EXCEPTION
+    WHEN statement_too_complex THEN PERFORM tidegate.refuse('config', 'is nested too deeply');
+    WHEN untranslatable_character THEN PERFORM tidegate.refuse('config', 'must not hold the character U+0000');
 END
 $$;
 COMMENT ON FUNCTION tidegate.set_sync(text, anycompatible) IS

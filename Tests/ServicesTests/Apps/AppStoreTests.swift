@@ -226,6 +226,14 @@ struct AppStoreTests {
             #"SELECT tidegate.set_sync('sql', '{"type": "partition"}')"#,
             "config.partition must name key and type"
         ),
+        (
+            #"SELECT tidegate.set_sync('sql', '{"type": "partition", "partition": {"key": "\u0000"}}')"#,
+            "config must not hold the character U+0000"
+        ),
+        (
+            #"SELECT tidegate.set_sync('sql', '{"partition": ' || repeat('[', 20000) || repeat(']', 20000) || '}')"#,
+            "config is nested too deeply"
+        ),
     ]
 
     /// Settings of partitions that cannot be in force.
