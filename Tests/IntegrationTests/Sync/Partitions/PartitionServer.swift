@@ -47,7 +47,7 @@ enum PartitionServer {
 }
 
 /// A device with one partition of tasks.
-struct PartitionDevice {
+struct PartitionDevice: StatefulDevice {
     let api: APICaller
     let user: APICaller.User
     let client: RealmClient
@@ -103,19 +103,6 @@ struct PartitionDevice {
                 }
         )
     }
-
-    /// Sends everything, and takes everything.
-    func meet() throws {
-        client.upload()
-        try client.catchUp()
-        client.upload()
-    }
-
-    func value(_ id: String, _ field: String) -> RealmState.Value? {
-        client.file.state.objects[Self.object(id)]?[ByteText(field)]
-    }
-
-    func holds(_ id: String) -> Bool { client.file.state.objects[Self.object(id)] != nil }
 
     /// What PostgreSQL holds; empty when there is no such document.
     func stored(_ id: String, _ field: String) throws -> String {

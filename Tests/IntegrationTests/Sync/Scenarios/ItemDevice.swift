@@ -5,7 +5,9 @@ import SyncModel
 import TestSupport
 
 /// A device with the class of the SDKs' pages.
-struct ItemDevice {
+struct ItemDevice: StatefulDevice {
+    static func object(_ id: String) -> ObjectAddress { ItemExampleTests.object(id) }
+
     let api: APICaller
     let user: APICaller.User
     let client: RealmClient
@@ -60,20 +62,6 @@ struct ItemDevice {
         let place = ValueAddress(object: ItemExampleTests.object(id), field: ByteText(field))
         return .update(place, value, .value(isDefault: false))
     }
-
-    /// Sends everything, and takes everything.
-    func meet() throws {
-        client.upload()
-        try client.catchUp()
-        client.upload()
-    }
-
-    /// What the device holds; nil when there is no such object.
-    func value(_ id: String, _ field: String) -> RealmState.Value? {
-        client.file.state.objects[ItemExampleTests.object(id)]?[ByteText(field)]
-    }
-
-    func holds(_ id: String) -> Bool { client.file.state.objects[ItemExampleTests.object(id)] != nil }
 
     /// What PostgreSQL holds; empty when there is no such document.
     func stored(_ id: String, _ field: String) throws -> String {

@@ -49,7 +49,7 @@ enum NoteServer {
 }
 
 /// A device with the notes of its user.
-struct NoteDevice {
+struct NoteDevice: StatefulDevice {
     let api: APICaller
     let user: APICaller.User
     let client: RealmClient
@@ -127,19 +127,6 @@ struct NoteDevice {
             [.arrayInsert(Self.address(id, "tags", [.index(end)]), .text(text), priorSize: end)]
         )
     }
-
-    /// Sends everything, and takes everything.
-    func meet() throws {
-        client.upload()
-        try client.catchUp()
-        client.upload()
-    }
-
-    func value(_ id: String, _ field: String) -> RealmState.Value? {
-        client.file.state.objects[Self.object(id)]?[ByteText(field)]
-    }
-
-    func holds(_ id: String) -> Bool { client.file.state.objects[Self.object(id)] != nil }
 
     /// Whether a property comes to be what is expected.
     func comes(_ id: String, _ field: String, _ value: RealmState.Value?) async throws {
