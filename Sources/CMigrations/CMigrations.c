@@ -82,6 +82,9 @@ static const unsigned char unsynced_documents_0029[] = {
 static const unsigned char schema_versions_0030[] = {
 #embed "../../migrations/0030_schema_versions.sql"
 };
+static const unsigned char breaking_schemas_0031[] = {
+#embed "../../migrations/0031_breaking_schemas.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -110,6 +113,7 @@ static const struct cmigration cmigrations[] = {
     {"0028_sync_modes", sync_modes_0028, sizeof sync_modes_0028},
     {"0029_unsynced_documents", unsynced_documents_0029, sizeof unsynced_documents_0029},
     {"0030_schema_versions", schema_versions_0030, sizeof schema_versions_0030},
+    {"0031_breaking_schemas", breaking_schemas_0031, sizeof breaking_schemas_0031},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

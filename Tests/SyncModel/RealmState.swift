@@ -45,6 +45,7 @@ package struct RealmState: Equatable, Sendable {
         ByteText("Dog"): [
             "name": .plain, "legs": .plain, "age": .plain, "owner": .plain, "tags": .list(.plain),
         ],
+        ByteText("Cat"): ["name": .plain, "age": .plain, "toys": .list(.plain)],
     ]
 
     /// The properties of a top-level class.

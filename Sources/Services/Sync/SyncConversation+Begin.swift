@@ -14,7 +14,8 @@ extension SyncConversation {
         let app = versions.newest
         partition = try app.partition(of: bind.target)
         schemaVersion = app.schemaVersion
-        if caller.isFlexible, case .flexible(let said, _, _) = bind.target {
+        if caller.isFlexible, case .flexible(let said, let isReset, _) = bind.target {
+            self.isReset = isReset
             guard versions[said] != nil else {
                 throw SyncFault(
                     .badSchemaVersion,
@@ -100,6 +101,9 @@ extension SyncConversation {
         )
         let remembered = SyncRememberedView(view, app)
         let isFirst = ident.progress.server == 0
+        // The copy of a client reset, which says nothing of its own, is held against the file that has classes.
+        let maySayClasses = caller.isFlexible && app.isDeveloped && !isReset && query.version == 0
+        var isUntold = isFirst && maySayClasses
         var change: RoleChange?
         if !isFirst, let text = known.permissions {
             guard var record = SyncPermissionsRecord(text) else {
@@ -110,19 +114,23 @@ extension SyncConversation {
             }
             record.acknowledged(ident.progress.server)
             record.resumed(at: ident.progress.server, base: known.upload.server)
-            change =
-                caller.isFlexible
-                ? try roleChange(record, to: remembered, filters) : schemaChange(record, to: remembered)
+            isUntold = maySayClasses && record.isEmpty
+            if !isUntold {
+                change =
+                    caller.isFlexible
+                    ? try roleChange(record, to: remembered, filters) : schemaChange(record, to: remembered)
+            }
             live.record = record
         } else {
-            live.record = SyncPermissionsRecord(remembered)
+            live.record = SyncPermissionsRecord(isUntold ? SyncRememberedView() : remembered)
         }
-        if change == nil { live.record?.now = remembered }
+        if change == nil, !isUntold { live.record?.now = remembered }
         if !isFirst {
             live.views.current.filters = filters
             recall(live.record?.bootstraps ?? [], &live)
         }
         self.live = live
+        if isUntold { awaitClasses() }
         service.log.began(caller, file: ident.file.ident)
         if isFirst {
             try await remember()

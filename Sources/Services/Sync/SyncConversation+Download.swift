@@ -16,6 +16,7 @@ extension SyncConversation {
         next.filters = filters
         let bootstrap = SyncBootstrap(service: service, app: live.app, old: live.view, new: next)
         var parts = SyncParts(queryVersion: version, timestamp: service.timestamp)
+        let isIntroduced = schema != live.isUntold
         try await bootstrap.run(reserving: !schema) { newest, reached in
             if schema {
                 self.live?.cursor = newest
@@ -26,14 +27,18 @@ extension SyncConversation {
                 self.live?.record?.began(
                     SyncPermissionsRecord.Bootstrap(version: reached, before: live.query.body.text)
                 )
+                if isIntroduced {
+                    self.live?.record?.next = (SyncRememberedView(next, live.app), reached, live.cursor)
+                }
                 try await remember()
             }
-            if schema { parts.add(ChangesetWriter.write(Changeset(live.app.schema.instructions))) }
+            if isIntroduced { parts.add(ChangesetWriter.write(Changeset(live.app.schema.instructions))) }
         } part: { changeset in
             parts.add(changeset)
             try await tell(&parts, isLast: false)
         }
         try await tell(&parts, isLast: true)
+        if isIntroduced { self.live?.isUntold = false }
         if let version = self.live?.cursor { self.live?.views.change(to: next, at: version) }
         self.live?.queryVersion = version
         try await follow()
@@ -80,6 +85,7 @@ extension SyncConversation {
         case .user: try await recheck(user: true)
         }
         try await advance(always: false)
+        if lease.takeReminder() { try await tellClasses() }
     }
 
     /// Sends what the history has now, as far as it concerns the device.

@@ -65,13 +65,23 @@ extension SyncConversation {
     ///
     /// Before version 14 there is no bootstrap that a device has not asked for: what its objects have got is told as
     /// changes of them.
-    func rebootstrap(_ change: RoleChange, _ query: SubscriptionSet, _ filters: [ByteText: Filter])
-        async throws
-    {
+    ///
+    /// - Parameters:
+    ///   - change: What is other than before.
+    ///   - query: The active set.
+    ///   - filters: What it asks for.
+    ///   - asBootstrap: Whether it may be one that the device has not asked for.
+    /// - Throws: ``SyncFault`` when sync was terminated, and what the database and the socket say.
+    func rebootstrap(
+        _ change: RoleChange,
+        _ query: SubscriptionSet,
+        _ filters: [ByteText: Filter],
+        asBootstrap: Bool = true
+    ) async throws {
         guard let live, let record = live.record else { return }
         let start = live.cursor
         let tables = change.tables
-        let isBootstrap = caller.protocolVersion >= 14
+        let isBootstrap = asBootstrap && caller.protocolVersion >= 14
         var bootstrap = SyncBootstrap(
             service: service,
             app: live.app,

@@ -55,6 +55,8 @@ public final class SyncConversation {
         var lastQuery: Int64
         /// What the device gets with the next change, before what it says.
         var owed: [Instruction] = []
+        /// Whether the device was told no classes, so that its own may contradict the app's.
+        var isUntold = false
 
         var view: SyncView { views.current }
     }
@@ -71,6 +73,8 @@ public final class SyncConversation {
     var file: SyncFileKey?
     /// The version of the schemas that the device says, and then that of its file.
     var schemaVersion: Int64 = 0
+    /// Whether the file is opened around a client reset.
+    var isReset = false
     /// What the session is about; nil in Flexible Sync that was never anything else.
     var partition: SyncPartition?
 
@@ -188,6 +192,7 @@ public final class SyncConversation {
             throw fault
         }
         try await catchUp(always: true)
+        try await tellClasses()
     }
 
     /// The device wants to know when it has everything that is there now.

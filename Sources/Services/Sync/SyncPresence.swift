@@ -61,6 +61,9 @@ final class SyncLease: Sendable {
     private struct State {
         var interruption: SyncFault?
         var recheck = Recheck.nothing
+        var reminder: ContinuousClock.Instant?
+
+        var isDue: Bool { reminder.map { $0 <= .now } ?? false }
     }
 
     let id: UInt64
@@ -76,6 +79,21 @@ final class SyncLease: Sendable {
 
     /// The history has grown.
     func wake() { tell() }
+
+    /// Has the session woken once a time has come, and again until it takes the reminder.
+    func remind(at time: ContinuousClock.Instant) { state.withLock { $0.reminder = time } }
+
+    /// Whether the time has come.
+    var isDue: Bool { state.withLock { $0.isDue } }
+
+    /// Whether the time has come, for the last time.
+    func takeReminder() -> Bool {
+        state.withLock { state in
+            guard state.isDue else { return false }
+            state.reminder = nil
+            return true
+        }
+    }
 
     /// Ends the session with an error.
     func interrupt(_ fault: SyncFault) {

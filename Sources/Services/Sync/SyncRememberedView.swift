@@ -24,6 +24,9 @@ struct SyncRememberedView: Equatable {
     /// By class; of those that serve devices.
     var parts: [ByteText: Part]
 
+    /// That of a device which was told no classes.
+    init() { parts = [:] }
+
     init(_ view: SyncView, _ app: SyncedApp) {
         var parts: [ByteText: Part] = [:]
         let instructions = Dictionary(grouping: app.schema.instructions, by: \.table)
@@ -119,6 +122,9 @@ struct SyncPermissionsRecord {
     }
 
     init(_ view: SyncRememberedView) { now = view }
+
+    /// Whether the device was told no classes.
+    var isEmpty: Bool { now.parts.isEmpty && next == nil }
 
     /// Read back; nil for what is not one.
     init?(_ text: String) {

@@ -12,12 +12,26 @@ import Sync
 extension SyncService {
     /// Adds what a device says of its classes to an app's schemas.
     ///
+    /// - Parameters:
+    ///   - app: The app at the newest version of its schemas.
+    ///   - instructions: What the device says.
+    ///   - file: The file of a device that was told no classes: what contradicts the schemas replaces them, and all
+    ///     others begin anew.
     /// - Returns: The app with all of it; nil when the device says nothing new.
-    func grow(_ app: SyncedApp, by instructions: [Instruction]) async throws -> SyncedApp? {
+    /// - Throws: ``SyncFault`` with `invalidSchemaChange` for what no schema can say, and what the database says.
+    func grow(_ app: SyncedApp, by instructions: [Instruction], breakingFor file: FileIdent?) async throws
+        -> SyncedApp?
+    {
         let known = app.schema.classes.lazy.compactMap(\.namespace).first
         let source = app.definition.dataSource ?? known?.dataSource
         guard let source, let database = app.definition.database ?? known?.database else { return nil }
-        let growth = SchemaGrowth(instructions, to: app.schema, dataSource: source, database: database)
+        let growth = SchemaGrowth(
+            instructions,
+            to: app.schema,
+            replacing: file != nil,
+            dataSource: source,
+            database: database
+        )
         if growth.isEmpty { return nil }
         let id = app.snapshot.id
         try await self.database.transaction(within: Self.timeLimit) { transaction in
@@ -32,6 +46,12 @@ extension SyncService {
                         schema: ExtendedJSON.relaxed(grown.schema),
                         relationships: ExtendedJSON.relaxed(grown.relationships)
                     ),
+                    plan: .generic
+                )
+            }
+            if growth.isBreaking, let file {
+                _ = try await transaction.run(
+                    SyncStatements.breakSchemas(id, file: file.ident),
                     plan: .generic
                 )
             }
@@ -89,7 +109,10 @@ extension SyncConversation {
         for uploaded in upload.changesets where uploaded.clientVersion > live.upload.client {
             said += try ChangesetReader.read(uploaded.bytes[...]).instructions.filter { $0.object == nil }
         }
-        guard !said.isEmpty, let grown = try await service.grow(live.app, by: said) else { return }
+        let file = live.isUntold ? live.file : nil
+        guard !said.isEmpty,
+            let grown = try await service.grow(live.app, by: said, breakingFor: file)
+        else { return }
         try await adopt(grown, knowing: said)
     }
 
@@ -107,7 +130,7 @@ extension SyncConversation {
     private func adopt(_ app: SyncedApp, knowing said: [Instruction]) async throws {
         guard let live else { return }
         let known = Set((live.app.schema.instructions + said).map(SchemaPlace.init))
-        guard app.schema.instructions.allSatisfy({ known.contains(SchemaPlace($0)) }),
+        guard live.isUntold || app.schema.instructions.allSatisfy({ known.contains(SchemaPlace($0)) }),
             live.record?.next == nil, app.salt == live.app.salt,
             app.definition.isPartitioned == live.app.definition.isPartitioned
         else { throw SyncFault(.sessionClosed, "Session closed: the schema has grown") }
@@ -115,15 +138,41 @@ extension SyncConversation {
         let filters = caller.isFlexible ? live.view.filters : view.filters
         self.live?.app = app
         self.live?.views.current = SyncView(permissions: view.permissions, filters: filters)
-        self.live?.record?.now = SyncRememberedView(view, app)
+        if !live.isUntold { self.live?.record?.now = SyncRememberedView(view, app) }
         try await remember()
         try await follow()
+    }
+
+    // MARK: Devices that may break with the schemas
+
+    /// How long a device has for saying its classes, after which it is told those of the app: one that waits for the
+    /// server before it opens its realm has none in the beginning, one that only looks has none at all.
+    private static let patience = Duration.seconds(15)
+
+    /// In development mode a new file is told no classes before it has said its own or asked for objects.
+    ///
+    /// Where the two contradict each other the device would refuse the app's, and never send its own.
+    func awaitClasses() {
+        live?.isUntold = true
+        lease.remind(at: .now + Self.patience)
+    }
+
+    /// Tells all classes, if the device was told none.
+    func tellClasses() async throws {
+        guard let live, live.isUntold else { return }
+        self.live?.isUntold = false
+        try await rebootstrap(
+            RoleChange(tables: [], isSchema: true),
+            live.query,
+            live.view.filters,
+            asBootstrap: false
+        )
     }
 }
 
 extension SyncedApp {
     /// Whether its devices add to its schemas: those of an earlier version stay as they are.
-    fileprivate var isDeveloped: Bool { definition.developmentMode && newest === self }
+    var isDeveloped: Bool { definition.developmentMode && newest === self }
 }
 
 /// What an instruction about the schema is about.

@@ -157,6 +157,7 @@ extension SyncService {
             for presence in connections where presence.caller.token.expiresAt <= seconds {
                 presence.end(.renewToken)
             }
+            for lease in leases where lease.isDue { lease.wake() }
             beats += 1
             if beats.isMultiple(of: 20) { await checkSessions { _ in true } }
             try? await Task.sleep(for: Self.beat)

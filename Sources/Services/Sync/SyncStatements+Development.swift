@@ -2,7 +2,7 @@ import MQL
 import SQL
 import Sync
 
-// SQL about schemas that grow, beside the functions of migration 0028.
+// SQL about schemas that grow, beside the functions of migrations 0028 and 0031.
 extension SyncStatements {
     /// One device at a time adds to an app's schemas.
     static func lockSchemas(_ app: String) -> SQLFragment {
@@ -26,6 +26,11 @@ extension SyncStatements {
         \(bind: .text(grown.namespace.database)), \(bind: .text(grown.namespace.collection)), \(bind: .text(schema)), \
         \(bind: .text(relationships)), \(bind: .bool(grown.isAsymmetric)))
         """
+    }
+
+    /// Ends all files but one, which are of other schemas than the app has now, and what was told in their words.
+    static func breakSchemas(_ app: String, file: Int64) -> SQLFragment {
+        "SELECT tidegate.break_sync_schemas(\(bind: .text(app)), \(bind: .int(file)))"
     }
 
     /// Lets queries name fields of a collection.

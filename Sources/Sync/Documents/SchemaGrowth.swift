@@ -1,10 +1,11 @@
 public import BSON
 public import MQL
 
-/// What a device adds to an app's schema in development mode: classes, and properties of classes.
+/// What a device does to an app's schema in development mode: it adds classes, and properties of classes.
 ///
-/// It only adds: what stands in the schema stays as it is, and a change that contradicts it is refused elsewhere.
-/// Source: `sync-semantics.md` §§13.2, 14.
+/// A device that was told no classes yet may replace properties and primary keys, too: that breaks with all devices that
+/// were. From others it only adds: what stands in the schema stays as it is, and a change that contradicts it is refused
+/// elsewhere. Source: `sync-semantics.md` §§13.2, 14.
 public struct SchemaGrowth: Sendable {
     /// One collection whose files have grown.
     public struct Grown: Sendable {
@@ -18,24 +19,35 @@ public struct SchemaGrowth: Sendable {
         public let isAsymmetric: Bool
     }
 
-    private let schema: SyncSchema
+    let schema: SyncSchema
     private let place: (dataSource: String, database: String)
     /// The classes that come, in their order.
     private var tables: [(name: ByteText, kind: Instruction.TableKind)] = []
     /// The properties that come, by class, in their order.
     private var columns: [ByteText: [Instruction.Column]] = [:]
+    /// The properties that become others, by class.
+    var replaced: [ByteText: [Instruction.Column]] = [:]
+    /// The primary keys that become others, by class.
+    var keys: [ByteText: Instruction.KeyColumn] = [:]
 
     /// How deep embedded classes may stand in one another.
     private static let depthLimit = 20
 
-    /// Of the changes of a device, those that add something.
+    /// Of the changes of a device, those that do something.
     ///
     /// - Parameters:
     ///   - instructions: What the device says of its classes.
     ///   - schema: What the app has.
+    ///   - replacing: Whether what contradicts the schema replaces it.
     ///   - dataSource: Where new classes are stored.
     ///   - database: Likewise.
-    public init(_ instructions: [Instruction], to schema: SyncSchema, dataSource: String, database: String) {
+    public init(
+        _ instructions: [Instruction],
+        to schema: SyncSchema,
+        replacing: Bool = false,
+        dataSource: String,
+        database: String
+    ) {
         self.schema = schema
         place = (dataSource, database)
         for instruction in instructions {
@@ -53,10 +65,14 @@ public struct SchemaGrowth: Sendable {
             default: break
             }
         }
+        if replacing { replace(instructions) }
     }
 
-    /// Whether nothing is added.
-    public var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
+    /// Whether nothing is added or replaced.
+    public var isEmpty: Bool { tables.isEmpty && columns.isEmpty && !isBreaking }
+
+    /// Whether it contradicts what other devices were told.
+    public var isBreaking: Bool { !replaced.isEmpty || !keys.isEmpty }
 
     /// The collections that grow, by the files that they have now.
     ///
@@ -106,13 +122,14 @@ public struct SchemaGrowth: Sendable {
                 relationships: known.relationships,
                 isAsymmetric: type.isAsymmetric
             )
+            if let key = keys[type.name] { try replace(key, in: &one.schema, of: type.name) }
             try grow(&one.schema, of: type.name, at: "", &one.relationships, depth: 0)
-            if one.schema != known.schema { grown.append(one) }
+            if one.schema != known.schema || one.relationships != known.relationships { grown.append(one) }
         }
         return grown
     }
 
-    private static func fault(_ message: String) -> SyncFault { SyncFault(.invalidSchemaChange, message) }
+    static func fault(_ message: String) -> SyncFault { SyncFault(.invalidSchemaChange, message) }
 
     private func key(of kind: Instruction.TableKind) -> Instruction.KeyColumn? {
         switch kind {
@@ -122,7 +139,7 @@ public struct SchemaGrowth: Sendable {
     }
 
     private func keyColumn(of name: ByteText) -> Instruction.KeyColumn? {
-        schema[name]?.keyColumn ?? tables.first { $0.name == name }.flatMap { key(of: $0.kind) }
+        keys[name] ?? schema[name]?.keyColumn ?? tables.first { $0.name == name }.flatMap { key(of: $0.kind) }
     }
 
     // MARK: Files
@@ -156,10 +173,13 @@ public struct SchemaGrowth: Sendable {
             properties[property.name.text] = .document(outer)
         }
         node["properties"] = .document(properties)
+        for column in replaced[name] ?? [] {
+            try replace(column, in: &node, at: path, &relationships, depth: depth)
+        }
         try add(columns[name] ?? [], to: &node, at: path, &relationships, depth: depth)
     }
 
-    private static func join(_ path: String, _ name: String, isInside: Bool) -> String {
+    static func join(_ path: String, _ name: String, isInside: Bool) -> String {
         (path.isEmpty ? name : "\(path).\(name)") + (isInside ? ".[]" : "")
     }
 
@@ -185,7 +205,7 @@ public struct SchemaGrowth: Sendable {
         if !required.isEmpty { node["required"] = .array(required) }
     }
 
-    private func property(
+    func property(
         _ column: Instruction.Column,
         at path: String,
         _ relationships: inout BSONDocument,
@@ -214,7 +234,9 @@ public struct SchemaGrowth: Sendable {
             guard let type = Self.typeName(column.type) else {
                 throw Self.fault("property \(quoted(column.field)) is of a type that no schema has")
             }
-            return ["bsonType": .string(type)]
+            // An embedded class is the same wherever it stands.
+            let isShort = schema[column.table]?.property(column.field)?.type == .int && column.type == .int
+            return ["bsonType": .string(isShort ? "int" : type)]
         }
         let target = column.target ?? ByteText("")
         let isCollection = column.collection != .single
@@ -243,7 +265,10 @@ public struct SchemaGrowth: Sendable {
         _ relationships: inout BSONDocument,
         depth: Int
     ) throws(SyncFault) -> BSONDocument {
-        let known = schema[name]?.properties.map { $0.column(in: name) } ?? []
+        let others = replaced[name] ?? []
+        let known = (schema[name]?.properties ?? []).map { property in
+            others.first { $0.field == property.name } ?? property.column(in: name)
+        }
         guard schema[name] != nil || tables.contains(where: { $0.name == name }) else {
             throw Self.fault("there is no class \(quoted(name)) that a property could hold")
         }
@@ -253,7 +278,7 @@ public struct SchemaGrowth: Sendable {
     }
 
     /// The name of a type in schemas; nil for what is not the type of a property.
-    private static func typeName(_ kind: Payload.Kind) -> String? {
+    static func typeName(_ kind: Payload.Kind) -> String? {
         switch kind {
         case .null: "mixed"
         case .int: "long"

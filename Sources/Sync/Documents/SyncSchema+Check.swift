@@ -54,11 +54,7 @@ extension SyncSchema {
                 """
             )
         }
-        var comparable = column
-        // A float has no type in the store: it is a double there.
-        if column.type == .float, expected.type == .double { comparable.type = .double }
-        if column.type == .double, expected.type == .float { comparable.type = .float }
-        guard comparable != expected else { return }
+        guard !expected.isSame(as: column) else { return }
         throw SyncFault(
             .invalidSchemaChange,
             """

@@ -184,15 +184,103 @@ struct DevelopmentModeTests {
         #expect(code == 225)
     }
 
-    @Test("refuses what contradicts the schema")
+    @Test("refuses what contradicts the schema from a device that has it")
     func contradiction() async throws {
         _ = try await open(Self.classes)
         let api = try await caller()
         let device = try SyncDevice(api, try await api.newUser())
-        try device.begin()
+        #expect(try device.begin().instructions.isEmpty)
+        device.upload(Self.classes)
+        _ = try device.catchUp(1)
         device.upload([
             .addTable(Self.name("Dog"), .topLevel(Self.key)), Self.column("Dog", "name", .int),
         ])
         #expect(try device.nextError() == "225")
+        #expect(try await stored("{properties,name,bsonType}", of: "Dog") == "string")
+    }
+
+    /// A class whose properties the test changes.
+    private static func cats(_ columns: [Instruction]) -> [Instruction] {
+        [.addTable(name("Cat"), .topLevel(key))] + columns
+    }
+
+    private func cat(_ id: String) -> ObjectAddress {
+        ObjectAddress(table: Self.name("Cat"), key: ObjectID(hex: id).map { .objectID($0) } ?? .null)
+    }
+
+    @Test("takes a breaking change from a device that begins anew, and the others begin anew")
+    func breaking() async throws {
+        let old = try await open(
+            Self.cats([Self.column("Cat", "age", .int), Self.column("Cat", "name", .string)])
+        )
+        try old.subscribe(["Cat": "TRUEPREDICATE"])
+        try await connect(old)
+        let (tom, kitty) = (ItemExampleTests.newID(), ItemExampleTests.newID())
+        try old.file.write(
+            at: ItemDevice.now,
+            [
+                .createObject(cat(tom)),
+                .update(
+                    ValueAddress(object: cat(tom), field: Self.name("age")),
+                    .int(3),
+                    .value(isDefault: false)
+                ),
+            ]
+        )
+        try await connect(old)
+
+        let new = try await open(
+            Self.cats([
+                Self.column("Cat", "age", .string), Self.column("Cat", "name", .string, isNullable: true),
+                Self.column("Cat", "toys", .string, .list),
+            ])
+        )
+        #expect(try await stored("{properties,age,bsonType}", of: "Cat") == "string")
+        #expect(try await stored("{required}", of: "Cat") == #"["_id","age"]"#)
+        #expect(try await stored("{properties,toys,bsonType}", of: "Cat") == "array")
+        try new.subscribe(["Cat": "TRUEPREDICATE"])
+        try await connect(new)
+        // What is stored as a number fits no more, until somebody writes it otherwise.
+        #expect(new.file.state.objects[cat(tom)] == nil)
+        let age = ValueAddress(object: cat(kitty), field: Self.name("age"))
+        try new.file.write(
+            at: ItemDevice.now,
+            [
+                .createObject(cat(kitty)), .update(age, .string(ByteText("one")), .value(isDefault: false)),
+            ]
+        )
+        try await connect(new)
+        #expect(new.file.compensated.isEmpty)
+        _ = try Shell.psql(
+            try await Self.task.value.database,
+            #"update todo."Cat" set doc = jsonb_set(doc, '{age}', '"three"') where doc->'_id'->>'$oid' = '\#(tom)'"#
+        )
+        try await eventually {
+            try await connect(new)
+            return new.file.state.objects[cat(tom)]?[age.field] == .plain(.string(ByteText("three")))
+        }
+
+        // The old file is of a history that has ended.
+        old.disconnect()
+        #expect(try RealmClient.code { try old.connect() } == 208)
+        // A later device says nothing that is new, and nobody begins anew because of it.
+        let other = try await open(Self.cats([Self.column("Cat", "age", .string)]))
+        try other.subscribe(["Cat": "TRUEPREDICATE"])
+        try await connect(other)
+        #expect(other.file.state.objects.count == 2)
+        new.disconnect()
+        try await connect(new)
+        #expect(new.file.state.objects.count == 2)
+    }
+
+    @Test("tells a device its classes that says none and asks for nothing, after a while")
+    func onlooker() async throws {
+        _ = try await open(Self.classes)
+        let device = try await open([])
+        #expect(device.file.topLevelClasses.isEmpty)
+        try await eventually {
+            try await connect(device)
+            return device.file.topLevelClasses.contains(Self.name("Dog"))
+        }
     }
 }
