@@ -177,11 +177,12 @@ public final class DataService: Sendable {
         }
     }
 
-    /// All documents of a collection that a filter matches, as far as a plan shows them, a page at a time, in any order.
+    /// All documents of a collection that a filter matches, as far as a plan shows them, a page at a time.
     ///
     /// - Parameters:
     ///   - namespace: The collection.
     ///   - filter: Which documents.
+    ///   - order: In which order; nil is any.
     ///   - plan: What the reader may see.
     ///   - deadline: Until when.
     ///   - enclosing: The transaction that is read in; it serves nothing else until all is read.
@@ -190,6 +191,7 @@ public final class DataService: Sendable {
     func each(
         of namespace: Namespace,
         matching filter: Filter,
+        by order: Sort? = nil,
         plan: PreparedPlan,
         deadline: ContinuousClock.Instant,
         within enclosing: EnclosingTransaction,
@@ -206,7 +208,7 @@ public final class DataService: Sendable {
             authorize: DataCall.nowhereElse
         )
         do {
-            try await call.each(filter, take)
+            try await call.each(filter, order, take)
         } catch let error as ServiceError {
             // A column or table that went while its layout was remembered: whoever asks again finds it.
             let state = error.postgresFailure?.sqlState

@@ -148,21 +148,22 @@ extension DataCall {
         _ = try await transaction.run("CLOSE \(cursor)")
     }
 
-    /// Hands out all documents that match and that the caller may see, a page at a time, in any order.
+    /// Hands out all documents that match and that the caller may see, a page at a time, in any order unless told.
     ///
     /// Inside of a transaction, which serves nothing else meanwhile: the next page is fetched while one is taken.
-    func each(_ filter: Filter, _ take: ([BSONDocument]) async throws -> Void) async throws {
+    func each(_ filter: Filter, _ order: Sort?, _ take: ([BSONDocument]) async throws -> Void) async throws {
         let narrowing: Filter
         let isOnVisible: Bool
-        switch try plan.scope(of: filter, sort: nil) {
+        switch try plan.scope(of: filter, sort: order) {
         case .stored: (narrowing, isOnVisible) = (filter, false)
         case .visible(let within): (narrowing, isOnVisible) = (within, true)
         }
         guard let layout = try await layout(), let enclosing else { return }
-        let read = compiler(layout).find(FindArguments(filter: narrowing))
+        let read = compiler(layout).find(FindArguments(filter: narrowing, sort: order))
         let context = evaluation()
-        // All rows are wanted, not the first ones soon.
-        _ = try await enclosing.transaction.run("SET LOCAL cursor_tuple_fraction = 1", plan: .generic)
+        // All rows are wanted, not the first ones soon; of an order perhaps these alone.
+        let share: SQLFragment = order == nil ? "1" : "0.1"
+        _ = try await enclosing.transaction.run("SET LOCAL cursor_tuple_fraction = \(share)", plan: .generic)
         try await pages(
             read.statement(),
             enclosing.transaction,

@@ -42,7 +42,8 @@ package struct DownloadRules: Sendable {
         try must(isKnown(message.queryVersion), "the query version is known")
         try must((0...2).contains(message.batch), "the batch state is known")
         try must((0...1).contains(message.progress), "progress lies between 0 and 1")
-        try must(message.batch == 0 || message.progress == 1, "progress is 1 when all is done")
+        // By partitions it says whether more follows, of which each message is a step.
+        try must(!isFlexible || message.batch == 0 || message.progress == 1, "progress is 1 when all is done")
         var last = (server: server, client: client)
         for entry in message.entries {
             try must(entry.serverVersion > 0, "an entry has a version")

@@ -29,6 +29,8 @@ package final class RealmClient {
     package private(set) var error: (code: Int64, body: BSONDocument)?
     /// How many messages came, of all connections.
     package private(set) var received = 0
+    /// The sizes of what came to be integrated, unpacked, and what was said to follow, of all connections.
+    package private(set) var parts: [(bytes: Int, isLast: Bool)] = []
     /// The version of the schema that the application has.
     package var schemaVersion = 0
     /// The version of the schema that the server says the file is of, when it is another.
@@ -244,6 +246,7 @@ package final class RealmClient {
             file.take(ident: (ident, salt))
         case .download(let download):
             downloads += 1
+            parts.append((download.size, download.progress == 1))
             try file.integrate(download)
         case .mark(let request):
             guard request > answeredMark, request <= lastMark else {

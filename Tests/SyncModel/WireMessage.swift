@@ -149,6 +149,8 @@ package struct WireDownload: Sendable {
     /// 0 more to come, 1 last in batch, 2 steady state.
     package let batch: Int64
     package let progress: Double
+    /// How large the body is, unpacked, in bytes.
+    package let size: Int
     package let entries: [Entry]
 
     static func read(
@@ -184,6 +186,7 @@ package struct WireDownload: Sendable {
             queryVersion: queryVersion,
             batch: batch,
             progress: progress,
+            size: size,
             entries: try entries(isPacked ? try Deflation.inflate(body[...], size: size) : body)
         )
         return (session, .download(download))

@@ -21,13 +21,24 @@ struct SyncBootstrap {
     var known: [ByteText: Set<String>?]?
     /// What stands before all documents.
     var opening: [Instruction] = []
-    /// How large one part may become.
-    var partLimit = Self.partBytes
+    /// Whether documents come in the order of their classes and keys, so that it can be said what a part ends with.
+    var isOrdered = false
 
-    /// How large one part may become.
+    /// How large one part may become, beside a document.
     static let partBytes = 1 << 20
+    /// Longer keys are not stored whole, and their order is not that of the values.
+    private static let keyBytes = 2000
+    private static let byKey = Sort(keys: [
+        Sort.Key(path: FieldPath(components: ["_id"]), ascending: true)
+    ])
     /// How long the snapshot may be held by a device that reads slowly.
     private static let timeLimit = Duration.seconds(600)
+
+    /// The last document of what was read in order.
+    struct Boundary {
+        let table: ByteText
+        let id: BSONValue
+    }
 
     /// Reads the documents and hands out parts of encoded instructions.
     ///
@@ -42,26 +53,45 @@ struct SyncBootstrap {
         begin: (_ newest: Int64, _ reached: Int64) async throws -> Void,
         part: (_ changeset: [UInt8]) async throws -> Void
     ) async throws {
+        try await run(reserving: reserving ? 1 : 0) { newest in
+            try await begin(newest, reserving ? newest + 1 : newest)
+        } part: { changeset, _ in
+            try await part(changeset)
+        }
+    }
+
+    /// As ``run(reserving:begin:part:)``.
+    ///
+    /// - Parameters:
+    ///   - versions: How many versions it needs for itself; they follow on the newest.
+    ///   - begin: Called first, with the newest version of the snapshot.
+    ///   - part: Takes one part, with what it ends with where documents come in order and more may follow.
+    /// - Throws: As above.
+    func run(
+        reserving versions: Int64,
+        begin: (_ newest: Int64) async throws -> Void,
+        part: (_ changeset: [UInt8], _ end: Boundary?) async throws -> Void
+    ) async throws {
         await service.bootstraps.begin()
         defer { service.bootstraps.end() }
         try await service.database.transaction(isolation: .repeatableRead, within: Self.timeLimit) {
             transaction in
             let newest =
-                if reserving {
-                    try await reserved(in: transaction)
+                if versions > 0 {
+                    try await reserved(versions, in: transaction)
                 } else {
                     try await version(in: transaction)
                 }
             let waiting = try await waiting(in: transaction)
             let enclosing = EnclosingTransaction(transaction, RecordedOrders())
-            try await begin(newest, reserving ? newest + 1 : newest)
+            try await begin(newest)
             var writer = ChangesetWriter()
             for instruction in opening { writer.append(instruction) }
             for (table, filter) in leaving {
                 for instruction in try await erasures(table, filter, waiting[table] ?? [:], enclosing) {
                     writer.append(instruction)
-                    guard writer.bytes.count >= partLimit else { continue }
-                    try await part(writer.bytes)
+                    guard writer.bytes.count >= Self.partBytes else { continue }
+                    try await part(writer.bytes, nil)
                     writer = ChangesetWriter()
                 }
             }
@@ -73,14 +103,24 @@ struct SyncBootstrap {
                         for instruction in instructions(document, permission.mapping, isErased: isErased) {
                             writer.append(instruction)
                         }
-                        guard writer.bytes.count >= partLimit else { return }
-                        try await part(writer.bytes)
+                        guard writer.bytes.count >= Self.partBytes else { return }
+                        let end = try boundary(type.name, document)
+                        if isOrdered, end == nil { return }
+                        try await part(writer.bytes, end)
                         writer = ChangesetWriter()
                     }
                 }
             }
-            if !writer.bytes.isEmpty { try await part(writer.bytes) }
+            if !writer.bytes.isEmpty { try await part(writer.bytes, nil) }
         }
+    }
+
+    /// What a part may end with; nil where it cannot be said what follows.
+    private func boundary(_ table: ByteText, _ document: BSONDocument) throws -> Boundary? {
+        guard isOrdered, let id = document["_id"], try TypedKey.text(id).utf8.count <= Self.keyBytes else {
+            return nil
+        }
+        return Boundary(table: table, id: id)
     }
 
     /// The newest version of the snapshot, which begins here.
@@ -92,16 +132,29 @@ struct SyncBootstrap {
         return Int64(version)
     }
 
-    /// The newest version of the snapshot, which begins here; the one after it stays empty.
+    /// The newest version, and the one after it, which stays empty.
+    func reserve() async throws -> (newest: Int64, own: Int64) {
+        let id = app.snapshot.id
+        return try await service.inTurn(id) {
+            try await service.database.transaction(within: SyncService.timeLimit) { lock in
+                _ = try await lock.run(SyncStatements.lock(id), plan: .generic)
+                let newest = try await version(in: lock)
+                _ = try await lock.run(SyncStatements.pass(id, to: newest + 1), plan: .generic)
+                return (newest, newest + 1)
+            }
+        }
+    }
+
+    /// The newest version of the snapshot, which begins here; so many after it stay empty.
     ///
     /// The snapshot begins while nobody can add to the history.
-    private func reserved(in transaction: Transaction) async throws -> Int64 {
+    private func reserved(_ versions: Int64, in transaction: Transaction) async throws -> Int64 {
         let id = app.snapshot.id
         return try await service.inTurn(id) {
             try await service.database.transaction(within: SyncService.timeLimit) { lock in
                 _ = try await lock.run(SyncStatements.lock(id), plan: .generic)
                 let newest = try await version(in: transaction)
-                _ = try await lock.run(SyncStatements.pass(id, to: newest + 1), plan: .generic)
+                _ = try await lock.run(SyncStatements.pass(id, to: newest + versions), plan: .generic)
                 return newest
             }
         }
@@ -191,21 +244,28 @@ struct SyncBootstrap {
         _ take: (BSONDocument) async throws -> Void
     ) async throws {
         guard let plan = permission.plan else { return }
+        var view = SyncView(permissions: new.permissions)
+        view.filters[permission.mapping.type.name] = filter
+        let context = EvaluationContext(now: service.now(), meter: EvaluationMeter(limit: .max))
+        var late: [(key: String, document: BSONDocument)] = waiting.compactMap { key, document in
+            view.visible(document, permission.mapping.type.name, context).map { (key, $0) }
+        }
+        late.sort { TextOrder.compare($0.key, $1.key) > 0 }
         try await documents(filter, permission.mapping, plan, enclosing) { document in
             guard permission.mapping.unrepresentable(document) == nil, let id = document["_id"] else {
                 return
             }
-            if !waiting.isEmpty, waiting.index(forKey: try TypedKey.text(id)) != nil { return }
+            if !waiting.isEmpty {
+                let key = try TypedKey.text(id)
+                while isOrdered, let first = late.last, TextOrder.compare(first.key, key) < 0 {
+                    late.removeLast()
+                    try await take(first.document)
+                }
+                if waiting.index(forKey: key) != nil { return }
+            }
             try await take(document)
         }
-        var view = SyncView(permissions: new.permissions)
-        view.filters[permission.mapping.type.name] = filter
-        let context = EvaluationContext(now: service.now(), meter: EvaluationMeter(limit: .max))
-        for document in waiting.values {
-            if let seen = view.visible(document, permission.mapping.type.name, context) {
-                try await take(seen)
-            }
-        }
+        for one in late.reversed() { try await take(one.document) }
     }
 
     /// All documents that a filter matches, as far as a plan shows them.
@@ -220,6 +280,7 @@ struct SyncBootstrap {
         try await service.data.each(
             of: namespace,
             matching: filter,
+            by: isOrdered ? Self.byKey : nil,
             plan: plan,
             deadline: .now + Self.timeLimit,
             within: enclosing

@@ -71,7 +71,8 @@ extension SyncConversation {
         var view = try await permissions(app)
         let query = ident.query ?? SubscriptionSet(version: 0, body: ByteText("{}"))
         // Of a partition the view is known; otherwise the active set says it.
-        var filters = view.filters
+        let whole = view.filters
+        var filters = whole
         view.filters = [:]
         if caller.isFlexible {
             switch SyncQueries.filters(query.body, app) {
@@ -121,6 +122,10 @@ extension SyncConversation {
                     ? try roleChange(record, to: remembered, filters) : schemaChange(record, to: remembered)
             }
             live.record = record
+            if !caller.isFlexible {
+                filters = record.rest.present(of: whole)
+                recallStages(whole, after: known.upload.server, &live)
+            }
         } else {
             live.record = SyncPermissionsRecord(isUntold ? SyncRememberedView() : remembered)
         }
@@ -139,13 +144,10 @@ extension SyncConversation {
             } else {
                 try await begin(filters)
             }
+        } else if !caller.isFlexible {
+            try await resume(change, whole)
         } else if let change {
-            if caller.isFlexible {
-                try await rebootstrap(change, query, filters)
-            } else {
-                try await bring(change, filters)
-                try await remember()
-            }
+            try await rebootstrap(change, query, filters)
         } else {
             try await remember()
             try await follow()

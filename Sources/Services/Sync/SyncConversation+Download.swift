@@ -162,7 +162,17 @@ extension SyncConversation {
         self.live = live
     }
 
-    func tell(_ live: inout Live, _ entries: [DownloadLedger.Entry], head: Int64) async throws {
+    /// Sends entries.
+    ///
+    /// - Parameters:
+    ///   - live: The session, which goes on.
+    ///   - entries: What the device gets.
+    ///   - head: The newest version.
+    ///   - following: How many bytes follow at least, beside what is new.
+    /// - Throws: What the socket says of its end.
+    func tell(_ live: inout Live, _ entries: [DownloadLedger.Entry], head: Int64, following: Int = 0)
+        async throws
+    {
         let message = try live.ledger.message(
             DownloadLedger.Progress(
                 download: DownloadCursor(server: live.cursor, client: live.integrated),
@@ -173,7 +183,8 @@ extension SyncConversation {
                 )
             ),
             entries,
-            queryVersion: live.queryVersion
+            queryVersion: live.queryVersion,
+            following: following
         )
         live.toldUpload = live.upload.client
         try await send(message)

@@ -110,6 +110,14 @@ struct SyncPermissionsRecord {
     var next: (view: SyncRememberedView, version: Int64, from: Int64)?
     /// Bootstraps by rising version, as long as the device may send what it changed before it had them.
     private(set) var bootstraps: [Bootstrap] = []
+    /// How far the device has got with a partition, by rising version; the last is kept until nothing is left.
+    private(set) var stages: [Stage] = []
+
+    /// What a device does not have yet when it has a version.
+    struct Stage: Equatable {
+        let version: Int64
+        let rest: SyncRemainder
+    }
 
     /// A bootstrap that the device got in place of what it held.
     struct Bootstrap: Equatable {
@@ -144,6 +152,12 @@ struct SyncPermissionsRecord {
             let renewed = (value["renewed"]?.array ?? []).compactMap(\.string)
             bootstraps.append(Bootstrap(version: version, before: before, renewed: renewed))
         }
+        for case let value? in (document["stages"]?.array ?? []).map(\.document) {
+            guard let version = value["version"]?.exactInt64, let rest = SyncRemainder(value["rest"]) else {
+                return nil
+            }
+            stages.append(Stage(version: version, rest: rest))
+        }
     }
 
     var text: String {
@@ -161,6 +175,12 @@ struct SyncPermissionsRecord {
                 ]
             }
             document.append("bootstraps", .array(values))
+        }
+        if !stages.isEmpty {
+            let values = stages.map { stage -> BSONValue in
+                ["version": .int64(stage.version), "rest": stage.rest.value]
+            }
+            document.append("stages", .array(values))
         }
         var text: [UInt8] = []
         ExtendedJSON.writeCanonical(document, to: &text)
@@ -183,10 +203,30 @@ struct SyncPermissionsRecord {
     /// everything up to `base`, at least.
     mutating func resumed(at version: Int64, base: Int64) {
         bootstraps.removeAll { $0.version > version || $0.version <= base }
+        stages.removeAll { $0.version > version }
+        forgetStages(through: base)
     }
 
     /// What the device sends from now on was made with everything up to a version, at least.
-    mutating func told(_ base: Int64) { bootstraps.removeAll { $0.version <= base } }
+    mutating func told(_ base: Int64) {
+        bootstraps.removeAll { $0.version <= base }
+        forgetStages(through: base)
+    }
+
+    /// The device is about to get a part of its partition.
+    mutating func reaches(_ version: Int64, _ rest: SyncRemainder) {
+        stages.append(Stage(version: version, rest: rest))
+    }
+
+    /// What the device does not have yet.
+    var rest: SyncRemainder { stages.last?.rest ?? SyncRemainder() }
+
+    private mutating func forgetStages(through base: Int64) {
+        // What stood before a stage that the device may not have known of is said by the one before it.
+        let known = stages.lastIndex { $0.version <= base } ?? 0
+        stages.removeFirst(known)
+        if let only = stages.first, stages.count == 1, only.version <= base, only.rest.isEmpty { stages = [] }
+    }
 
     /// The properties of a class whose values the device has in any case; nil where that cannot be said.
     func knownFields(of table: ByteText) -> Set<String>? {

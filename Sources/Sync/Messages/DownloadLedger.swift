@@ -99,6 +99,7 @@ public struct DownloadLedger: Sendable {
     ///   - queryVersion: Of the subscription set that this answers; 0 without Flexible Sync.
     ///   - batch: Which part of a bootstrap it is, or none.
     ///   - estimate: How much of the bootstrap is done with it, 0 … 1.
+    ///   - following: How many bytes of changesets follow at least; without Flexible Sync.
     /// - Returns: One frame.
     /// - Throws: ``Violation`` when the client would close the connection.
     public mutating func message(
@@ -106,13 +107,16 @@ public struct DownloadLedger: Sendable {
         _ entries: [Entry],
         queryVersion: Int64 = 0,
         batch: Batch = .steadyState,
-        estimate: Double = 1
+        estimate: Double = 1,
+        following: Int = 0
     ) throws(Violation) -> [UInt8] {
         try check(progress)
         try check(entries, progress)
         try check(batch, entries.count)
         last = progress
-        return render(progress, entries, queryVersion, batch, estimate)
+        let outlook =
+            isFlexible ? "\(queryVersion) \(batch.rawValue) \(estimateText(estimate))" : "\(following)"
+        return render(progress, entries, outlook)
     }
 
     private func check(_ progress: Progress) throws(Violation) {
@@ -174,9 +178,7 @@ public struct DownloadLedger: Sendable {
     private func render(
         _ progress: Progress,
         _ entries: [Entry],
-        _ queryVersion: Int64,
-        _ batch: Batch,
-        _ estimate: Double
+        _ outlook: String
     ) -> [UInt8] {
         var body: [UInt8] = []
         for entry in entries {
@@ -189,12 +191,7 @@ public struct DownloadLedger: Sendable {
         }
         var head = "download \(session.number) \(progress.download.server) \(progress.download.client) "
         head += "\(progress.latest.version) \(progress.latest.salt) "
-        head += "\(progress.upload.client) \(progress.upload.server) "
-        if isFlexible {
-            head += "\(queryVersion) \(batch.rawValue) \(estimateText(estimate)) "
-        } else {
-            head += "0 "
-        }
+        head += "\(progress.upload.client) \(progress.upload.server) \(outlook) "
         if body.count > Self.packsAbove, let packed = Deflation.deflate(body) {
             return Array("\(head)1 \(body.count) \(packed.count)\n".utf8) + packed
         }
