@@ -47,6 +47,9 @@ extension AccessPlan {
         return isVisible ? .visible(narrowing: narrowed(filter)) : .stored
     }
 
+    /// Whether a top-level field is seen as it is stored, in every document of which something is seen.
+    public func shows(_ field: String) -> Bool { visibility(of: [field]) == .whole }
+
     /// Whether the order of `_id`, in which documents come by themselves, would tell of hidden ones.
     public var ordersByHiddenID: Bool {
         guardsHiddenFields && hidesFields && visibility(of: ["_id"]) != .whole

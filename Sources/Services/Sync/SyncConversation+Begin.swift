@@ -131,7 +131,7 @@ extension SyncConversation {
         }
         if change == nil, !isUntold { live.record?.now = remembered }
         if !isFirst {
-            live.views.current.filters = filters
+            live.views.current.filters = view.seeing(filters)
             recall(live.record?.bootstraps ?? [], &live)
         }
         self.live = live

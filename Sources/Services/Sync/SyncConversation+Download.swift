@@ -13,7 +13,7 @@ extension SyncConversation {
     ) async throws {
         guard let live else { return }
         var next = live.view
-        next.filters = filters
+        next.filters = next.seeing(filters)
         let bootstrap = SyncBootstrap(service: service, app: live.app, old: live.view, new: next)
         var parts = SyncParts(queryVersion: version, timestamp: service.timestamp)
         let isIntroduced = schema != live.isUntold

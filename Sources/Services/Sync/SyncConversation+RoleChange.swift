@@ -56,7 +56,7 @@ extension SyncConversation {
             }
             let renewed = Set(bootstrap.renewed.map { ByteText($0) })
             var before = SyncView(permissions: live.view.permissions)
-            before.filters = filters.filter { !renewed.contains($0.key) }
+            before.filters = before.seeing(filters).filter { !renewed.contains($0.key) }
             live.views.recall(before, until: bootstrap.version)
         }
     }
@@ -69,7 +69,7 @@ extension SyncConversation {
     /// - Parameters:
     ///   - change: What is other than before.
     ///   - query: The active set.
-    ///   - filters: What it asks for.
+    ///   - filters: What it asks for, whatever the user sees of it.
     ///   - asBootstrap: Whether it may be one that the device has not asked for.
     /// - Throws: ``SyncFault`` when sync was terminated, and what the database and the socket say.
     func rebootstrap(
@@ -82,22 +82,22 @@ extension SyncConversation {
         let start = live.cursor
         let tables = change.tables
         let isBootstrap = asBootstrap && caller.protocolVersion >= 14
+        let wanted = live.view.seeing(filters)
         var bootstrap = SyncBootstrap(
             service: service,
             app: live.app,
             old: SyncView(permissions: live.view.permissions),
             new: SyncView(
                 permissions: live.view.permissions,
-                filters: filters.filter { tables.contains($0.key) }
+                filters: wanted.filter { tables.contains($0.key) }
             )
         )
         for table in tables {
-            guard let seen = record.seen(table), let filter = filters[table] else { continue }
-            bootstrap.leaving[table] = .and([filter, seen])
+            bootstrap.leaving[table] = filters[table].flatMap { record.held(table, by: $0) }
         }
         if !isBootstrap { bootstrap.known = record.knownFields(of: tables) }
         // The other classes go on as they were.
-        self.live?.views.current.filters = filters.filter { !isBootstrap || !tables.contains($0.key) }
+        self.live?.views.current.filters = wanted.filter { !isBootstrap || !tables.contains($0.key) }
         var parts = SyncParts(queryVersion: query.version, timestamp: isBootstrap ? service.timestamp : 0)
         try await bootstrap.run(reserving: true) { newest, reached in
             let gone =
@@ -115,7 +115,7 @@ extension SyncConversation {
         }
         try await tell(&parts, isLast: true, isBootstrap: isBootstrap)
         if isBootstrap, let reached = self.live?.cursor, var next = self.live?.view {
-            next.filters = filters
+            next.filters = wanted
             self.live?.views.change(to: next, at: reached)
         }
         try await follow()

@@ -17,8 +17,15 @@ struct SyncRememberedView: Equatable {
         let schema: String
         /// The class's properties, as ``ObjectMapping/propertyNames`` has them; nil of a file that is older than this.
         let fields: Set<String>?
-        /// The documents that the role let the user see; nil where that cannot be said.
-        let seen: Filter?
+        /// The documents that roles may have let the user see; nil where that cannot be said.
+        let seen: [Seen]?
+    }
+
+    /// The documents that a role let the user see.
+    struct Seen: Equatable {
+        let filter: Filter
+        /// What of them it did not: queries found nothing in these fields.
+        let hidden: Set<String>
     }
 
     /// By class; of those that serve devices.
@@ -38,18 +45,18 @@ struct SyncRememberedView: Equatable {
                 role: Self.digest(permission.plan?.plan.fingerprint ?? ""),
                 schema: Self.digest(schema),
                 fields: permission.mapping.propertyNames,
-                seen: Self.seen(permission.plan?.plan)
+                seen: Self.seen(permission)
             )
         }
         self.parts = parts
     }
 
-    private static func seen(_ plan: AccessPlan?) -> Filter? {
-        guard let plan else { return .nothing }
-        // Where fields are hidden, a query may have looked at them in vain, which is not known afterwards.
-        guard plan.readFilterIsExact, plan.readsWholeDocuments else { return nil }
+    private static func seen(_ permission: SyncView.Permission) -> [Seen]? {
+        guard let plan = permission.plan?.plan else { return [] }
+        guard plan.readFilterIsExact else { return nil }
         let filter = Filter.and([plan.readFilter, plan.queryFilter])
-        return SyncFilterText.document(filter) == nil ? nil : filter
+        if SyncFilterText.document(filter) == nil { return nil }
+        return [Seen(filter: filter, hidden: permission.hiddenFields)]
     }
 
     private static func digest(_ text: String) -> String {
@@ -69,10 +76,17 @@ struct SyncRememberedView: Equatable {
             guard let part = field.value.document, let role = part["role"]?.string,
                 let schema = part["schema"]?.string
             else { return nil }
-            var seen: Filter?
-            if let text = part["seen"]?.document {
-                guard let filter = try? FilterParser.parse(text) else { return nil }
-                seen = filter
+            var seen: [Seen]?
+            // A file that is older than this has one filter.
+            let kept: [BSONDocument]? = part["seen"]?.document.map { [["filter": .document($0)]] }
+            if let roles = kept ?? part["seen"]?.array?.compactMap(\.document) {
+                seen = []
+                for role in roles {
+                    guard let text = role["filter"]?.document, let filter = try? FilterParser.parse(text)
+                    else { return nil }
+                    let hidden = role["hidden"]?.array?.compactMap(\.string) ?? []
+                    seen?.append(Seen(filter: filter, hidden: Set(hidden)))
+                }
             }
             let fields = part["fields"]?.array.map { Set($0.compactMap(\.string)) }
             parts[ByteText(field.key)] = Part(role: role, schema: schema, fields: fields, seen: seen)
@@ -88,11 +102,22 @@ struct SyncRememberedView: Equatable {
                 .document([
                     "role": .string(part.role), "schema": .string(part.schema),
                     "fields": part.fields.map { .array($0.sorted().map { .string($0) }) } ?? .null,
-                    "seen": part.seen.flatMap(SyncFilterText.document).map { .document($0) } ?? .null,
+                    "seen": part.seen.flatMap(Self.value) ?? .null,
                 ])
             )
         }
         return .document(document)
+    }
+
+    private static func value(_ seen: [Seen]) -> BSONValue? {
+        var roles: [BSONValue] = []
+        for role in seen {
+            guard let filter = SyncFilterText.document(role.filter) else { return nil }
+            roles.append([
+                "filter": .document(filter), "hidden": .array(role.hidden.sorted().map { .string($0) }),
+            ])
+        }
+        return .array(roles)
     }
 
     static func == (left: SyncRememberedView, right: SyncRememberedView) -> Bool {
@@ -241,17 +266,21 @@ struct SyncPermissionsRecord {
         Dictionary(uniqueKeysWithValues: tables.map { ($0, knownFields(of: $0)) })
     }
 
-    /// What the device may hold, of either view; nil where that cannot be said.
-    func seen(_ table: ByteText) -> Filter? {
-        var members: [Filter] = []
+    /// What the device may hold of a class, by either view; nil where that cannot be said.
+    func seen(_ table: ByteText) -> [SyncRememberedView.Seen]? {
+        var members: [SyncRememberedView.Seen] = []
         for part in [now.parts[table], next?.view.parts[table]].compactMap(\.self) {
             guard let seen = part.seen else { return nil }
-            members.append(seen)
+            members += seen.filter { !members.contains($0) }
         }
-        switch members.count {
-        case 0: return .nothing
-        case 1: return members[0]
-        default: return .or(members)
+        return members
+    }
+
+    /// The documents that the device may hold of a class by a query; nil where that cannot be said.
+    func held(_ table: ByteText, by query: Filter) -> Filter? {
+        seen(table).map { roles in
+            roles.isEmpty
+                ? .nothing : .or(roles.map { .and([query.lacking($0.hidden), $0.filter]) })
         }
     }
 

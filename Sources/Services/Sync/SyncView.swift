@@ -78,7 +78,14 @@ struct SyncPermissions {
             }),
             SyncCompatibility.obstacles(role, queryableFields: app.queryableFields(of: type)).isEmpty
         else { return nil }
-        return prepared
+        if prepared.plan.readsWholeDocuments, role.write != nil { return prepared }
+        return PreparedPlan(
+            try RoleResolver.resolve(
+                rules: CollectionRules(roles: [role.showingKeys]),
+                validation: app.snapshot.validation(for: namespace),
+                context: ruleContext(nil, nil)
+            )
+        )
     }
 }
 
@@ -146,7 +153,7 @@ extension SyncPermissions {
         }
     }
 
-    private func ruleContext(_ partition: SyncPartition, _ answers: FunctionAnswers?) -> RuleContext {
+    private func ruleContext(_ partition: SyncPartition?, _ answers: FunctionAnswers?) -> RuleContext {
         let user: RuleUser? =
             if case .user(let profile) = context.principal { RuleUser(profile) } else { nil }
         return RuleContext(
@@ -154,7 +161,7 @@ extension SyncPermissions {
             values: app.snapshot.values,
             environmentTag: app.snapshot.environmentTag,
             environmentValues: app.snapshot.environmentValues,
-            partition: partition.value,
+            partition: partition?.value,
             answers: answers
         )
     }
