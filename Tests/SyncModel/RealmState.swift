@@ -45,6 +45,8 @@ package struct RealmState: Equatable, Sendable {
         ByteText("Dog"): [
             "name": .plain, "legs": .plain, "age": .plain, "owner": .plain, "tags": .list(.plain),
         ],
+        // What is called Note at another version of the schema.
+        ByteText("Slip"): ["ownerId": .plain, "title": .plain, "size": .plain, "tags": .list(.plain)],
         ByteText("Cat"): ["name": .plain, "age": .plain, "toys": .list(.plain)],
     ]
 

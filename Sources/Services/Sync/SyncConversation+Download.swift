@@ -116,7 +116,13 @@ extension SyncConversation {
     /// From now on the feed hands over what concerns the device's view; what came before that is read.
     func follow() async throws {
         guard let live else { return }
-        let head = live.app.feed.join(lease.id, file: live.file.ident, live.view, lease.wake)
+        let head = live.app.feed.join(
+            lease.id,
+            file: live.file.ident,
+            SyncInterest(live.view, live.app.names),
+            schemaVersion: live.app.newest.schemaVersion,
+            lease.wake
+        )
         try await read(through: head)
     }
 
@@ -138,7 +144,11 @@ extension SyncConversation {
         let context = EvaluationContext(now: service.now(), meter: EvaluationMeter(limit: .max))
         var batch: [DownloadLedger.Entry] = []
         var bytes = 0
-        for entry in entries where entry.version > live.cursor {
+        for entry in live.app.translated(entries) where entry.version > live.cursor {
+            guard entry.schemaVersion <= live.app.newest.schemaVersion else {
+                // Another gateway knows of a version of the schemas that this one has not heard of.
+                throw SyncFault(.sessionClosed, "Session closed: the schema has changed")
+            }
             if let made = entry.download(
                 for: live.file.ident,
                 live.view,

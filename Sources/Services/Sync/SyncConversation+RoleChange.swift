@@ -169,7 +169,7 @@ extension SyncConversation {
             let rows = try await service.run(
                 SyncStatements.history(caller.app, after: cursor, through: end, versions: 200)
             )
-            let page = try SyncHistoryReader.entries(rows)
+            guard let page = try live?.app.translated(SyncHistoryReader.entries(rows)) else { break }
             guard let last = page.last else { break }
             for object in page.flatMap(\.objects) {
                 guard let filter = held[object.address.table], let before = object.before,
@@ -200,6 +200,11 @@ extension SyncConversation {
             throw SyncFault(.badClientFileIdent, "Bad client file identifier: sync was terminated")
         }
         guard app.definition == live.app.definition else { throw closed }
+        // What is told of a class goes by its names at all versions.
+        let names = (app.names, live.app.names)
+        guard app.readableClasses.allSatisfy({ names.0.all($0.name) == names.1.all($0.name) }) else {
+            throw closed
+        }
         let view = try await permissions(app)
         guard SyncRememberedView(view, app) == SyncRememberedView(live.view, live.app) else { throw closed }
         self.live?.app = app

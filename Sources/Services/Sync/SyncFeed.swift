@@ -34,6 +34,8 @@ final class SyncFeed: Sendable {
         var interests = SyncInterests()
         /// A file has one conversation.
         var files: [Int64: UInt64] = [:]
+        /// The newest version of the schemas that members know of.
+        var schemaVersion: Int64 = 0
         var asked: UInt64 = 0
         var answered: UInt64 = 0
     }
@@ -56,13 +58,19 @@ final class SyncFeed: Sendable {
     /// Hands a device what comes from now on, in place of what it was handed before.
     ///
     /// - Returns: How far the history is known.
-    func join(_ id: UInt64, file: Int64, _ view: SyncView, _ tell: @escaping @Sendable () -> Void) -> Int64 {
-        let interest = SyncInterest(view)
-        return state.withLock { state in
+    func join(
+        _ id: UInt64,
+        file: Int64,
+        _ interest: SyncInterest,
+        schemaVersion: Int64,
+        _ tell: @escaping @Sendable () -> Void
+    ) -> Int64 {
+        state.withLock { state in
             Self.remove(id, &state)
             state.members[id] = Member(file: file, interest: interest, tell: tell)
             state.files[file] = id
             state.interests.insert(interest, of: id)
+            state.schemaVersion = max(state.schemaVersion, schemaVersion)
             return state.head
         }
     }
@@ -146,6 +154,8 @@ final class SyncFeed: Sendable {
                 for file in [entry.originFile, entry.targetFile] {
                     if let id = file.flatMap({ state.files[$0] }) { concerned.insert(id) }
                 }
+                // What classes are called at a version that is not known yet concerns everybody.
+                if entry.schemaVersion > state.schemaVersion { concerned.formUnion(state.members.keys) }
                 if entry.targetFile == nil {
                     for object in entry.objects { state.interests.collect(object, into: &concerned) }
                 }

@@ -7,7 +7,8 @@ import Sync
 struct SyncHistoryEntry: Sendable {
     /// A document that it changed.
     struct Object: Sendable {
-        let address: ObjectAddress
+        /// By the class's name at the version of the schemas of whoever wrote it, until it is translated.
+        var address: ObjectAddress
         let before: BSONDocument?
         let after: BSONDocument?
     }

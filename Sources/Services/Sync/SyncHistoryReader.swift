@@ -82,7 +82,9 @@ enum SyncHistoryReader {
             }
         }
         guard !columns.isEmpty else { return }
-        let forms = Set(columns.classes).compactMap { app.newest.forms[$0] }
+        let forms = Set(columns.classes).compactMap { name in
+            app.newest.forms[app.newest.ownName(of: ByteText(name)).text]
+        }
         _ = try await transaction.run(SyncStatements.append(id, columns, forms), plan: .generic)
     }
 

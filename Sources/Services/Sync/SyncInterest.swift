@@ -15,12 +15,14 @@ struct SyncInterest: Sendable {
 
     let classes: [ByteText: Test]
 
-    /// Of a view, by its subscriptions and its user's role.
-    init(_ view: SyncView) {
+    /// Of a view, by its subscriptions and its user's role, whatever the classes are called at other versions.
+    init(_ view: SyncView, _ names: SyncClassNames) {
         var conditions: [ByteText: [Filter]] = [:]
         for (table, filter) in view.filters {
             guard let plan = view.permissions[table]?.plan?.plan else { continue }
-            conditions[table] = [filter, plan.readFilter, plan.queryFilter]
+            for name in names.all(table) {
+                conditions[name] = [filter, plan.readFilter, plan.queryFilter]
+            }
         }
         self.init(conditions)
     }

@@ -173,19 +173,31 @@ extension SyncService {
         let isBreaking = !Set(schema.instructions).isSuperset(of: last.schema.instructions)
         kept = try await read(last.version, isBreaking: isBreaking)
         let newest = kept.popLast()?.version ?? last.version
-        return (
-            newest,
-            kept.filter { earlier in
-                guard let reason = earlier.obstacle(beside: schema) else { return true }
+        var names = SyncClassNames(schema)
+        // Of two that cannot be served together the later is.
+        var served: [EarlierSchema] = []
+        for earlier in kept.reversed() {
+            if let name = names.conflict(with: earlier.schema) {
                 report(
                     ServiceError(
                         .invalidAppDefinition,
-                        "sync: version \(earlier.version) of the schema is not served: \(known: reason)"
+                        """
+                        sync: version \(earlier.version) of the schema is not served: its class \
+                        "\(known: name.text)" is in another collection later
+                        """
                     )
                 )
-                return false
+                continue
             }
-        )
+            names.add(earlier.schema)
+            served.append(earlier)
+        }
+        // The newest was changed itself, and nobody can say any more what its classes were called in the history.
+        for type in last.schema.classes where newest == last.version && !names.isKnown(type.name) {
+            guard let name = type.namespace.flatMap({ schema[$0]?.name }) else { continue }
+            _ = try await run(SyncStatements.rename(snapshot.id, type.name.text, to: name.text))
+        }
+        return (newest, served.reversed())
     }
 }
 
@@ -207,22 +219,6 @@ struct EarlierSchema {
             secrets: snapshot.secrets
         )
         schema = SyncedApp.schema(of: self.snapshot, definition).schema
-    }
-
-    /// Why it cannot be served beside another; nil when it can.
-    ///
-    /// In the history an object goes by its class: that of a collection is the same in all versions.
-    func obstacle(beside newest: SyncSchema) -> String? {
-        for type in schema.classes {
-            guard let place = type.namespace else { continue }
-            if let other = newest[place], other.name != type.name {
-                return "its class \"\(type.name.text)\" is called \"\(other.name.text)\" now"
-            }
-            if let other = newest[type.name], other.namespace != place {
-                return "its class \"\(type.name.text)\" is in another collection now"
-            }
-        }
-        return nil
     }
 }
 

@@ -159,6 +159,14 @@ enum SyncStatements {
         """
     }
 
+    /// Calls a class otherwise in the history.
+    static func rename(_ app: String, _ table: String, to name: String) -> SQLFragment {
+        """
+        UPDATE tidegate.sync_history_objects SET class = \(bind: .text(name)) \
+        WHERE app = \(bind: .text(app)) AND class = \(bind: .text(table))
+        """
+    }
+
     /// Sets the newest version.
     static func advance(_ app: String, to version: Int64) -> SQLFragment {
         """

@@ -125,8 +125,8 @@ struct SyncUpload {
         guard newest !== app else { return }
         var findings: [Int32: SyncUnsynced.Findings] = [:]
         for (object, state) in images where state.original != state.current {
-            guard let form = newest.forms[object.table.text],
-                let mapping = newest.schema.mapping(of: object.table),
+            let name = newest.ownName(of: object.table)
+            guard let form = newest.forms[name.text], let mapping = newest.schema.mapping(of: name),
                 let id = (state.current ?? state.original)?["_id"]
             else { continue }
             let wasUnfit = state.original.map { mapping.unrepresentable($0) != nil } ?? false
@@ -172,18 +172,25 @@ struct SyncUpload {
     ) async throws -> [SyncHistoryEntry] {
         let base = fresh.first?.serverVersion ?? newest
         guard base < newest else { return [] }
+        var (classes, keys): ([String], [String]) = ([], [])
+        for object in objects {
+            for name in app.names.all(object.table) {
+                classes.append(name.text)
+                keys.append(SyncKeyText.text(of: object.key))
+            }
+        }
         let rows = try await transaction.run(
             SyncStatements.concurrent(
                 app.snapshot.id,
                 file: file.ident,
                 after: base,
                 through: newest,
-                classes: objects.map(\.table.text),
-                keys: objects.map { SyncKeyText.text(of: $0.key) }
+                classes: classes,
+                keys: keys
             ),
             plan: .generic
         )
-        return try SyncHistoryReader.entries(rows)
+        return app.translated(try SyncHistoryReader.entries(rows))
     }
 
     private var evaluationContext: EvaluationContext {

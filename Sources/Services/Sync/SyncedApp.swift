@@ -17,6 +17,8 @@ final class SyncedApp: Sendable {
     /// The collections of the classes that have one, by the number in the change log; of the newest version also those
     /// that earlier ones have.
     let collections: [Int32: Namespace]
+    /// The names of the classes at all versions that are served.
+    let names: SyncClassNames
     /// The classes of collections that earlier versions alone have.
     private let retired: [Namespace: ObjectMapping]
     private let successor: SyncedApp?
@@ -69,6 +71,9 @@ final class SyncedApp: Sendable {
         self.definition = definition
         self.schema = schema
         self.schemaVersion = schemaVersion
+        var names = SyncClassNames(schema)
+        for then in earlier.reversed() { names.add(then) }
+        self.names = names
         var retired: [Namespace: ObjectMapping] = [:]
         for then in earlier.reversed() {
             for type in then.classes {
@@ -94,6 +99,7 @@ final class SyncedApp: Sendable {
         schema = earlier.schema
         schemaVersion = earlier.version
         collections = newest.collections.filter { earlier.schema[$0.value] != nil }
+        names = newest.names
         retired = [:]
         forms = Self.forms(schema, collections)
         userData = newest.userData
