@@ -27,6 +27,9 @@ public struct OperationOptions: Sendable {
         self.hint = hint
     }
 
+    /// Whether there is a `let` with a variable in it.
+    public var hasVariables: Bool { !variables.isEmpty }
+
     /// No option at all.
     public static let none = OperationOptions()
 

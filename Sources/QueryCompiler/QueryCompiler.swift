@@ -23,6 +23,8 @@ public struct QueryCompiler: Sendable {
 
     /// The rule filters and the readable documents, which every statement asks for.
     let permitted: Condition
+    /// The proof of what ``permitted`` takes for granted.
+    private let permittedProof: SQLFragment?
     /// What the rules say of an update from `doc` to `nd`, and of the deletion of `doc`; nil when SQL cannot
     /// decide.
     let permittedUpdate: SQLFragment?
@@ -38,6 +40,7 @@ public struct QueryCompiler: Sendable {
         self.trustsColumns = trustsColumns
         let filters = FilterCompiler(source: .rows(layout), trustsColumns: trustsColumns)
         permitted = .all([filters.compile(plan.queryFilter), filters.compile(plan.readFilter)])
+        permittedProof = Self.proof(of: permitted.others, layout)
         updatePredicate = plan.writePredicate(.update)
         permittedUpdate = updatePredicate.flatMap {
             WritePredicateCompiler(before: .image("doc"), after: { _ in .image("nd") }).compile($0)
@@ -84,7 +87,7 @@ public struct QueryCompiler: Sendable {
         let rowOrder = ordering?.order ?? (isPoint ? nil : SortCompiler.natural)
         return FindStatement(
             select:
-                "SELECT \(Self.columns(score)) FROM \(layout.table)\(Self.suffix(text(condition), rowOrder))",
+                select(Self.columns(score), where: text(condition), orderedBy: rowOrder),
             decidesMatch: decides,
             grade: decides ? .exact : condition.narrowing.grade,
             sorts: sorts,
@@ -166,8 +169,12 @@ public struct QueryCompiler: Sendable {
     }
 
     private func proofs(_ condition: Condition) -> SQLFragment? {
-        guard !condition.others.isEmpty else { return nil }
-        let proofs: [SQLFragment] = condition.others.map {
+        condition.others == permitted.others ? permittedProof : Self.proof(of: condition.others, layout)
+    }
+
+    private static func proof(of columns: [SQLFragment], _ layout: CollectionLayout) -> SQLFragment? {
+        guard !columns.isEmpty else { return nil }
+        let proofs: [SQLFragment] = columns.map {
             DatabaseFunctions.typedAlone(
                 "EXISTS (SELECT FROM \(layout.table) WHERE \($0) IS NOT NULL)",
                 place: layout.place(of: $0)
@@ -185,14 +192,43 @@ public struct QueryCompiler: Sendable {
     /// The text of a condition, with the proof of what it takes for granted.
     func text(_ condition: Condition) -> SQLFragment? {
         guard let text = condition.fragment(on: "doc") else { return nil }
-        return proofs(condition).map { "\(text) AND \($0)" } ?? text
+        return proofs(condition).map { .joined([text, $0], separator: " AND ") } ?? text
+    }
+
+    /// A `SELECT` of the collection's rows.
+    func select(
+        _ columns: SQLFragment,
+        where condition: SQLFragment?,
+        orderedBy order: SQLFragment?
+    ) -> SQLFragment {
+        var result = SQLFragment(room: 256, binds: 4)
+        result.append("SELECT ")
+        result += columns
+        result.append(" FROM ")
+        result.append(layout.table)
+        Self.append(condition, order, to: &result)
+        return result
     }
 
     static func suffix(_ condition: SQLFragment?, _ order: SQLFragment?) -> SQLFragment {
         var result = SQLFragment()
-        if let condition { result += " WHERE \(condition)" }
-        if let order { result += " ORDER BY \(order)" }
+        append(condition, order, to: &result)
         return result
+    }
+
+    private static func append(
+        _ condition: SQLFragment?,
+        _ order: SQLFragment?,
+        to result: inout SQLFragment
+    ) {
+        if let condition {
+            result.append(" WHERE ")
+            result += condition
+        }
+        if let order {
+            result.append(" ORDER BY ")
+            result += order
+        }
     }
 
     /// Whether an operation gains from trust: a read, and not of one document by its `_id`.

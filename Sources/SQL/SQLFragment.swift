@@ -27,6 +27,27 @@ public struct SQLFragment: Sendable {
     /// Whether there is neither text nor a bind.
     public var isEmpty: Bool { template.isEmpty }
 
+    /// An empty fragment with room.
+    ///
+    /// - Parameters:
+    ///   - bytes: About how long its text will be.
+    ///   - count: About how many binds it will have.
+    public init(room bytes: Int, binds count: Int = 0) {
+        self.init()
+        template.reserveCapacity(bytes)
+        binds.reserveCapacity(count)
+    }
+
+    /// Appends program text.
+    public mutating func append(_ literal: StaticString) {
+        literal.withUTF8Buffer { template.append(contentsOf: $0) }
+    }
+
+    /// Appends a quoted name.
+    public mutating func append(_ identifier: SQLIdentifier) {
+        template.append(contentsOf: identifier.quoted.utf8)
+    }
+
     /// Appends another fragment.
     public static func += (left: inout SQLFragment, right: SQLFragment) {
         left.template.append(contentsOf: right.template)
@@ -48,9 +69,12 @@ public struct SQLFragment: Sendable {
     /// Fragments with a literal between them.
     public static func joined(_ fragments: [SQLFragment], separator: StaticString) -> SQLFragment {
         if fragments.count == 1 { return fragments[0] }
-        var result = SQLFragment()
+        var result = SQLFragment(
+            room: fragments.reduce(0) { $0 + $1.template.count + separator.utf8CodeUnitCount },
+            binds: fragments.reduce(0) { $0 + $1.binds.count }
+        )
         for (index, fragment) in fragments.enumerated() {
-            if index > 0 { separator.withUTF8Buffer { result.template.append(contentsOf: $0) } }
+            if index > 0 { result.append(separator) }
             result += fragment
         }
         return result

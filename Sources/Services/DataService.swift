@@ -168,7 +168,9 @@ public final class DataService: Sendable {
                     options: operation.options
                 )
             }
-            call.variables = try operation.options.values(call.evaluation())
+            if operation.options.hasVariables {
+                call.variables = try operation.options.values(call.evaluation())
+            }
             return try await perform(operation, call)
         } catch {
             // What a caller's own limit ends is MongoDB's error, not that of the gateway's limit.

@@ -49,6 +49,7 @@ extension DataCall {
             note(statement.grade)
             let rows = try await run(statement.statement, isPoint: statement.hasOnePlan)
             if rows.rowCount <= Self.fewRows, let input = try Self.documents(rows, of: statement) {
+                if let documents = statement.remaining.arranged(input) { return try bounded(documents) }
                 return try bounded(try statement.remaining.run(input, evaluation()))
             }
         }
@@ -194,6 +195,8 @@ extension DataCall {
     ) throws(ServiceError) -> [BSONDocument]? {
         var order: [BSONKey] = []
         var counts: [BSONKey: Int] = [:]
+        order.reserveCapacity(rows.rowCount)
+        counts.reserveCapacity(rows.rowCount)
         for row in 0..<rows.rowCount {
             let value: BSONValue =
                 try rows.slice(row, 0).map { slice throws(ServiceError) in
@@ -201,17 +204,22 @@ extension DataCall {
                 } ?? .null
             guard !value.hasKeys else { return nil }
             let key = BSONKey(value.isNullish ? .null : value)
-            if counts[key] == nil { order.append(key) }
-            counts[key, default: 0] += rows.int(row, 1) ?? 0
+            let count = rows.int(row, 1) ?? 0
+            if let known = counts.updateValue(count, forKey: key) {
+                counts[key] = known + count
+            } else {
+                order.append(key)
+            }
         }
         return order.map { key in
-            var document = BSONDocument()
-            document.append("_id", key.value)
+            var members: [BSONDocument.Field] = []
+            members.reserveCapacity(fields.count + 1)
+            members.append(.init(key: "_id", value: key.value))
             for field in fields {
                 let weight = field.weight.exactInt64.map { Int($0) } ?? 1
-                document.append(field.name, .counted((counts[key] ?? 0) &* weight))
+                members.append(.init(key: field.name, value: .counted((counts[key] ?? 0) &* weight)))
             }
-            return document
+            return BSONDocument(members)
         }
     }
 }

@@ -257,6 +257,26 @@ struct PipelineEvaluatorTests {
         #expect(error?.details["operator"] == name)
     }
 
+    @Test(
+        "arranges few documents as it would run over them, where it only arranges",
+        arguments: [
+            #"[]"#, #"[{"$sort": {"a": 1}}]"#, #"[{"$sort": {"b": -1, "a": 1}}]"#,
+            #"[{"$sort": {"a": -1}}, {"$skip": 2}, {"$limit": 3}]"#, #"[{"$limit": 4}, {"$sort": {"b": 1}}]"#,
+            #"[{"$skip": 100}]"#, #"[{"$limit": 100}, {"$skip": 1}]"#,
+        ]
+    )
+    func arranged(pipeline: String) throws {
+        let parsed = try PipelineParser.parse(ExtendedJSON.readValue(Array(pipeline.utf8)).array ?? [])
+        let texts = [
+            #"{"a": 3, "b": "x"}"#, #"{"a": null, "b": "y"}"#, #"{"b": "x"}"#, #"{"a": [5, 1], "b": "z"}"#,
+            #"{"a": 3.0, "b": "w"}"#, #"{"a": [], "b": 1}"#, #"{"a": "t"}"#,
+        ]
+        let documents = try texts.map(MQLText.document)
+        #expect(try parsed.arranged(documents) == parsed.run(documents, MQLText.context))
+        #expect(try parsed.arranged([]) == parsed.run([], MQLText.context))
+        #expect(try PipelineParser.parse([["$set": ["a": 1]]]).arranged(documents) == nil)
+    }
+
     @Test("tells which pipelines an update may be")
     func updatePipelines() throws {
         #expect(

@@ -28,6 +28,24 @@ extension Pipeline {
         }
         return try run.finish()
     }
+
+    /// As ``run(_:_:memoryLimitBytes:)`` for few documents that are there already, and stages that only put them in
+    /// order or leave some out.
+    ///
+    /// - Returns: nil where there are other stages.
+    public func arranged(_ input: [BSONDocument]) -> [BSONDocument]? {
+        var documents = input
+        for stage in stages {
+            switch stage {
+            case .sort(let sort): documents = sort.sorted(documents)
+            case .skip(let count): documents.removeFirst(Swift.min(count, documents.count))
+            case .limit(let count) where count < documents.count: documents.removeSubrange(count...)
+            case .limit: break
+            default: return nil
+            }
+        }
+        return documents
+    }
 }
 
 /// A pipeline in progress, for documents that arrive one by one.

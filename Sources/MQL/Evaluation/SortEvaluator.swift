@@ -13,7 +13,8 @@ extension Sort {
         let bound = Swift.max(limit ?? documents.count, 0)
         if bound == 0 { return [] }
         if keys.isEmpty { return Array(documents.prefix(bound)) }
-        var collector = TopDocuments(sort: self, limit: bound)
+        if documents.count < 2 { return documents }
+        var collector = TopDocuments(sort: self, limit: bound, expected: documents.count)
         for document in documents { collector.insert(document) }
         return collector.documents
     }
@@ -37,16 +38,18 @@ public struct TopDocuments: Sendable {
     /// - Parameters:
     ///   - sort: The order.
     ///   - limit: How many documents to keep, at least 1.
-    public init(sort: Sort, limit: Int) {
+    ///   - expected: How many documents will come, as far as is known.
+    public init(sort: Sort, limit: Int, expected: Int = 0) {
         self.sort = sort
         self.limit = Swift.max(limit, 1)
+        entries.reserveCapacity(Swift.min(expected, self.limit))
     }
 
     /// Takes one more document.
     public mutating func insert(_ document: BSONDocument) {
         let entry = Entry(key: SortKey(of: document, by: sort), arrival: arrivals, document: document)
         arrivals += 1
-        if let threshold, !precedes(entry, threshold) { return }
+        if let threshold, !Self.precedes(entry, threshold, sort) { return }
         entries.append(entry)
         // Sorting only when twice the limit has gathered costs a logarithm per document.
         if entries.count / 2 >= limit { shrink() }
@@ -54,16 +57,19 @@ public struct TopDocuments: Sendable {
 
     /// The kept documents, in order.
     public var documents: [BSONDocument] {
-        entries.sorted(by: precedes).prefix(limit).map(\.document)
+        let sort = sort
+        let sorted = entries.sorted { Self.precedes($0, $1, sort) }
+        return sorted.prefix(limit).map { $0.document }
     }
 
     private mutating func shrink() {
-        entries.sort(by: precedes)
+        let sort = sort
+        entries.sort { Self.precedes($0, $1, sort) }
         entries.removeSubrange(limit...)
         threshold = entries.last
     }
 
-    private func precedes(_ first: Entry, _ second: Entry) -> Bool {
+    private static func precedes(_ first: Entry, _ second: Entry, _ sort: Sort) -> Bool {
         let order = first.key.compare(second.key, by: sort)
         return order == 0 ? first.arrival < second.arrival : order < 0
     }

@@ -6,19 +6,26 @@ import BSON
 /// descends. A path through arrays collects the values of all their elements; an element without
 /// the field counts as null. Source: `reference/mql.md` §4.
 struct SortKey: Sendable {
-    /// nil is the empty array, which sorts just below null.
-    let values: [BSONValue?]
+    /// Of the first key; nil is the empty array, which sorts just below null.
+    private let first: BSONValue?
+    /// Of the others, which few sorts have.
+    private let others: [BSONValue?]
 
     init(of document: BSONDocument, by sort: Sort) {
-        values = sort.keys.map { key in
+        func value(_ key: Sort.Key) -> BSONValue? {
             Self.value(of: .document(document), key.path.components[...], key.ascending, sort.collation)
         }
+        first = sort.keys.first.flatMap(value)
+        others = sort.keys.count > 1 ? sort.keys.dropFirst().map(value) : []
     }
 
     /// -1, 0 or 1.
     func compare(_ other: SortKey, by sort: Sort) -> Int {
-        for (index, key) in sort.keys.enumerated() {
-            let order = Self.compare(values[index], other.values[index])
+        guard let key = sort.keys.first else { return 0 }
+        let order = Self.compare(first, other.first)
+        if order != 0 { return key.ascending ? order : -order }
+        for (index, key) in sort.keys.dropFirst().enumerated() {
+            let order = Self.compare(others[index], other.others[index])
             if order != 0 { return key.ascending ? order : -order }
         }
         return 0

@@ -158,17 +158,17 @@ extension QueryCompiler {
             guard value.document == nil, value.array == nil, let bytes = StoredText.plain(value) else {
                 return nil
             }
-            key = "\(bind: .jsonb(bytes))::jsonb"
+            key = "\(bind: .jsonb(bytes))::jsonb AS key"
         case .path(let path):
             guard path.components.count == 1, CandidatePath(root: "$", path)?.isPlain == true else {
                 return nil
             }
-            key = "doc -> \(bind: .text(path.components[0]))"
+            key = "doc -> \(bind: .text(path.components[0])) AS key"
         default: return nil
         }
         return AggregateStatement(
             statement: """
-                SELECT key, count(*) FROM (\(prefix.select("\(key) AS key", from: self))) AS input GROUP BY key
+                SELECT key, count(*) FROM (\(prefix.select(key, from: self))) AS input GROUP BY key
                 """,
             rows: .groups(fields: fields),
             decidesMatch: true,
@@ -247,8 +247,7 @@ private struct PipelinePrefix {
         var condition = condition
         if isOrdered, let proof = ordering?.condition { condition = .all([condition, .sql(proof)]) }
         let order = isOrdered ? ordering?.order ?? SortCompiler.natural : nil
-        var result: SQLFragment =
-            "SELECT \(columns) FROM \(compiler.layout.table)\(QueryCompiler.suffix(compiler.text(condition), order))"
+        var result = compiler.select(columns, where: compiler.text(condition), orderedBy: order)
         if let limit { result += " LIMIT \(bind: .int(Int64(limit)))" }
         if skip > 0 { result += " OFFSET \(bind: .int(Int64(skip)))" }
         return result
