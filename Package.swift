@@ -168,8 +168,8 @@ let package = Package(
         .executableTarget(
             name: "tidegate",
             dependencies: [
-                "HTTPGateway", "SyncBridge", "Services", "Scripting", "Migrations", "Postgres", "Mail", "SQL",
-                "AppDefinition", "Accounts", "BSON",
+                "HTTPGateway", "SyncBridge", "Services", "Scripting", "Threading", "Migrations", "Postgres",
+                "Mail", "SQL", "AppDefinition", "Accounts", "BSON",
                 "MQL", "QueryCompiler", "Observability", "Errors",
                 product("Hummingbird", "hummingbird"),
                 product("HummingbirdCore", "hummingbird"),
@@ -278,6 +278,7 @@ let package = Package(
                 product("Logging", "swift-log"),
             ]
         ),
+        tests("ThreadingTests", ["Threading"]),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
         tests(
             "MailTests",

@@ -2,6 +2,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOSSL
+import Threading
 
 /// A connection whose tasks run on the event loop that reads its socket.
 ///
@@ -10,6 +11,11 @@ import NIOSSL
 /// the loop by itself (`Services/LongComputation`).
 struct PinnedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
+    private let connections = TaskCrowd()
+
+    init(base: Base) {
+        self.base = base
+    }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         base.setup(channel: channel, logger: logger).flatMapThrowing { value in
@@ -22,8 +28,10 @@ struct PinnedChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 
     func handle(value: Base.Value, logger: Logger) async {
-        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
-            await base.handle(value: value, logger: logger)
+        await connections.run {
+            await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
+                await base.handle(value: value, logger: logger)
+            }
         }
     }
 }
