@@ -191,8 +191,8 @@ public struct QueryCompiler: Sendable {
 
     /// The text of a condition, with the proof of what it takes for granted.
     func text(_ condition: Condition) -> SQLFragment? {
-        guard let text = condition.fragment(on: "doc") else { return nil }
-        return proofs(condition).map { .joined([text, $0], separator: " AND ") } ?? text
+        let parts = [condition.fragment(on: "doc"), proofs(condition)].compactMap { $0 }
+        return parts.isEmpty ? nil : .joined(parts, separator: " AND ")
     }
 
     /// A `SELECT` of the collection's rows.

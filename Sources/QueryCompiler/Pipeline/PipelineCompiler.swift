@@ -152,7 +152,9 @@ extension QueryCompiler {
             default: return nil
             }
         }
+        var prefix = prefix
         let key: SQLFragment
+        var value: SQLFragment = "key"
         switch arguments.id {
         case .literal(let value):
             guard value.document == nil, value.array == nil, let bytes = StoredText.plain(value) else {
@@ -163,12 +165,18 @@ extension QueryCompiler {
             guard path.components.count == 1, CandidatePath(root: "$", path)?.isPlain == true else {
                 return nil
             }
-            key = "doc -> \(bind: .text(path.components[0])) AS key"
+            if let column = column(of: path) {
+                key = "\(column.field.column) AS key"
+                value = column.value
+                prefix.condition.others.append(column.field.rest)
+            } else {
+                key = "doc -> \(bind: .text(path.components[0])) AS key"
+            }
         default: return nil
         }
         return AggregateStatement(
             statement: """
-                SELECT key, count(*) FROM (\(prefix.select(key, from: self))) AS input GROUP BY key
+                SELECT \(value), count(*) FROM (\(prefix.select(key, from: self))) AS input GROUP BY key
                 """,
             rows: .groups(fields: fields),
             decidesMatch: true,
@@ -176,6 +184,20 @@ extension QueryCompiler {
             remaining: Pipeline(stages: rest),
             hasOnePlan: prefix.condition.hidesPaths
         )
+    }
+
+    /// The typed column that stands for a path where it is trusted to hold all values, and the stored form of a `key` of
+    /// it: grouping by a text costs a fraction of taking each document apart, and an index may hold all that is asked for.
+    private func column(of path: FieldPath) -> (field: PromotedField, value: SQLFragment)? {
+        guard trustsColumns, !layout.isMapped,
+            let field = layout.promotedFields(at: path).first(where: \.isProbed)
+        else { return nil }
+        switch field.type {
+        case .string, .bool: return (field, "to_jsonb(key)")
+        case .objectId: return (field, "CASE WHEN key IS NOT NULL THEN jsonb_build_object('$oid', key) END")
+        // Their form in a document is not told by their value.
+        case .number, .integer, .date, .uuid: return nil
+        }
     }
 }
 
