@@ -222,7 +222,7 @@ extension ConnectionPool {
             observer.record(.slowStatement(sql: job.sql, duration: duration))
         }
         if case .failure(let error) = outcome, error.code == .internalServerError,
-            let failure = error.postgresFailure
+            let failure = error.postgresFailure, !failure.sqlState.isOurs
         {
             observer.record(.unmappedSQLState(state: failure.sqlState.code, message: failure.logText))
         }

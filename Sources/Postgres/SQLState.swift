@@ -16,6 +16,9 @@ public struct SQLState: Sendable, Hashable {
     /// Whether the server asks for the transaction to be run again.
     public var isRetryable: Bool { self == .serializationFailure || self == .deadlockDetected }
 
+    /// Whether a function of tidegate's own raises it, for whoever runs the statement to act upon.
+    var isOurs: Bool { category == "TG" }
+
     /// 23505: a key that is already there.
     public static let uniqueViolation = SQLState("23505")
     /// 23514: a check that does not hold.

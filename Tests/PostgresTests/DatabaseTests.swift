@@ -99,6 +99,30 @@ struct DatabaseTests {
         #expect(error?.postgresFailure?.table == "keyed")
     }
 
+    @Test("tells the operator of codes that nobody knows, not of those by which our functions answer")
+    func tellsOfUnknownCodes() async throws {
+        let told = Mutex<[String]>([])
+        let database = pool(
+            observer: Observer {
+                if case .unmappedSQLState(let state, _) = $0 { told.withLock { $0.append(state) } }
+            }
+        )
+        for state in ["TG002", "38001", "TG001"] {
+            _ = try await database.run(
+                """
+                CREATE OR REPLACE FUNCTION public.answers(state text) RETURNS int LANGUAGE plpgsql AS
+                'BEGIN RAISE EXCEPTION USING ERRCODE = state; END'
+                """
+            )
+            let error = await #expect(throws: ServiceError.self) {
+                try await database.run("SELECT public.answers(\(bind: .text(state)))")
+            }
+            #expect(error?.postgresFailure?.sqlState.code == state)
+        }
+        #expect(told.withLock { $0 } == ["38001"])
+        await database.close()
+    }
+
     @Test("stops a statement at the server when its deadline passes")
     func stopsAtDeadline() async throws {
         let error = await #expect(throws: ServiceError.self) {
