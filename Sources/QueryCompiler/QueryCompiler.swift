@@ -126,9 +126,12 @@ public struct QueryCompiler: Sendable {
         let condition = writeCondition(filter)
         var parts = condition.fragment(on: "doc").map { [$0] } ?? []
         if let after { parts.append("_id > \(bind: .text(after))") }
-        let suffix = Self.suffix(parts.isEmpty ? nil : .joined(parts, separator: " AND "), "_id")
-        var statement: SQLFragment =
-            "SELECT _id, doc, shape FROM \(layout.table)\(suffix) LIMIT \(bind: .int(Int64(limit)))"
+        var statement = select(
+            "_id, doc, shape",
+            where: parts.isEmpty ? nil : .joined(parts, separator: " AND "),
+            orderedBy: "_id"
+        )
+        statement += " LIMIT \(bind: .int(Int64(limit)))"
         if locks { statement += " FOR UPDATE" }
         return (statement, condition.isExact)
     }
@@ -137,8 +140,7 @@ public struct QueryCompiler: Sendable {
     public func candidate(_ filter: Filter) -> SQLFragment? {
         let condition = writeCondition(filter)
         guard condition.isExact else { return nil }
-        return
-            "SELECT _id, doc, shape FROM \(layout.table)\(Self.suffix(condition.fragment(on: "doc"), nil)) LIMIT 1"
+        return select("_id, doc, shape", where: condition.fragment(on: "doc"), orderedBy: nil) + " LIMIT 1"
     }
 
     /// What a write matches: the caller's filter within the rule filters, among the documents that the caller

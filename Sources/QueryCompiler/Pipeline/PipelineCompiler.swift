@@ -168,7 +168,9 @@ extension QueryCompiler {
             if let column = column(of: path) {
                 key = "\(column.field.column) AS key"
                 value = column.value
-                prefix.condition.others.append(column.field.rest)
+                if !prefix.condition.others.contains(column.field.rest) {
+                    prefix.condition.others.append(column.field.rest)
+                }
             } else {
                 key = "doc -> \(bind: .text(path.components[0])) AS key"
             }

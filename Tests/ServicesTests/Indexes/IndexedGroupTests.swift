@@ -10,6 +10,7 @@ struct IndexedGroupTests {
     private static let pipelines = [
         #"[{"$group":{"_id":"$s","n":{"$sum":1}}},{"$sort":{"_id":1}}]"#,
         #"[{"$match":{"owner":"a"}},{"$group":{"_id":"$s","n":{"$sum":2},"m":{"$count":{}}}},{"$sort":{"_id":-1}}]"#,
+        #"[{"$match":{"owner":"a"}},{"$group":{"_id":"$owner","n":{"$sum":1}}}]"#,
         #"[{"$sortByCount":"$flag"},{"$sort":{"_id":1}}]"#,
         #"[{"$sort":{"_id":1}},{"$limit":7},{"$group":{"_id":"$ref","n":{"$sum":1}}},{"$sort":{"_id":1}}]"#,
     ]
