@@ -47,21 +47,6 @@ struct SyncHiddenFieldTests {
         return RealmClient(api, user, schema: [.addTable(note, .topLevel(key))])
     }
 
-    /// Connects, again after the session was closed because of the role; any other error is one.
-    private func meet(_ device: RealmClient) async throws {
-        try await eventually {
-            do {
-                if !device.isConnected { try device.connect() }
-                device.upload()
-                try device.catchUp()
-                return true
-            } catch let error as RealmClient.Ended where error.code == 200 {
-                device.disconnect()
-                return false
-            }
-        }
-    }
-
     /// The sizes and titles of what a device holds.
     private func held(_ device: RealmClient) -> [String] {
         device.file.state.objects.values.map { fields in
@@ -74,7 +59,7 @@ struct SyncHiddenFieldTests {
 
     private func waitFor(_ expected: [String], _ device: RealmClient) async throws {
         try await eventually {
-            try await meet(device)
+            try await device.meet()
             return held(device) == expected
         }
     }
@@ -94,7 +79,7 @@ struct SyncHiddenFieldTests {
             )
         }
         let device = try await device(user)
-        try await meet(device)
+        try await device.meet()
         try device.subscribe(["Note": "(size < 3)"])
         try await waitFor(["1 a"], device)
 
@@ -125,7 +110,7 @@ struct SyncHiddenFieldTests {
         try await waitFor(["null b", "null d"], device)
         #expect(device.file.compensated.isEmpty)
         try set("size", .int(9))
-        try await meet(device)
+        try await device.meet()
         try await waitFor(["null b", "null d"], device)
         #expect(device.file.compensated.count == 1)
 
@@ -155,7 +140,7 @@ struct SyncHiddenFieldTests {
             """#
         )
         let device = try await device(user)
-        try await meet(device)
+        try await device.meet()
         try device.subscribe(["Note": #"(size > 3) or (title == "t" and size != 7)"#])
         try await waitFor(["null t"], device)
         try device.subscribe(["Note": "(size > 3)"])

@@ -72,23 +72,8 @@ struct DevelopmentModeTests {
         let api = try await caller()
         let device = RealmClient(api, try await api.newUser(), schema: schema)
         try device.file.declare()
-        try await connect(device)
+        try await device.meet()
         return device
-    }
-
-    /// Connects; a session that begins while the app changes may have to begin again.
-    private func connect(_ device: RealmClient) async throws {
-        try await eventually {
-            do {
-                if !device.isConnected { try device.connect() }
-                device.upload()
-                try device.catchUp()
-                return true
-            } catch let error as RealmClient.Ended where error.code == 200 {
-                device.disconnect()
-                return false
-            }
-        }
     }
 
     private func dog(_ id: String) -> ObjectAddress {
@@ -124,7 +109,7 @@ struct DevelopmentModeTests {
         #expect(link == "#/relationship/mongodb-atlas/todo/Dog")
 
         try device.subscribe(["Dog": #"(name BEGINSWITH "R")"#])
-        try await connect(device)
+        try await device.meet()
         #expect(device.file.subscriptions.state(of: 1) == .complete)
         let fields = try Shell.psql(
             try await Self.task.value.database,
@@ -135,7 +120,7 @@ struct DevelopmentModeTests {
         #expect(fields == #"["name"]"#)
         let id = ItemExampleTests.newID()
         try device.file.write(at: ItemDevice.now, make(id, "Rex"))
-        try await connect(device)
+        try await device.meet()
         #expect(device.file.compensated.isEmpty)
         let document = try Shell.psql(
             try await Self.task.value.database,
@@ -146,7 +131,7 @@ struct DevelopmentModeTests {
         // Another device knows nothing of it, and gets it with its classes.
         let other = try await open([])
         try other.subscribe(["Dog": #"(name == "Rex")"#])
-        try await connect(other)
+        try await other.meet()
         #expect(other.file.state.objects[dog(id)]?[Self.name("name")] == .plain(.string(ByteText("Rex"))))
 
         // One that has a class with more properties adds these, also to the embedded class.
@@ -162,12 +147,12 @@ struct DevelopmentModeTests {
             try await stored("{properties,places,items,properties,city,bsonType}", of: "Person") == "string"
         )
         try newer.subscribe(["Dog": #"(name == "Rex")"#])
-        try await connect(newer)
+        try await newer.meet()
         let age = ValueAddress(object: dog(id), field: Self.name("age"))
         try newer.file.write(at: ItemDevice.now, [.update(age, .int(7), .value(isDefault: false))])
-        try await connect(newer)
+        try await newer.meet()
         try await eventually {
-            try await connect(other)
+            try await other.meet()
             return other.file.state.objects[dog(id)]?[Self.name("age")] == .plain(.int(7))
         }
     }
@@ -214,7 +199,7 @@ struct DevelopmentModeTests {
             Self.cats([Self.column("Cat", "age", .int), Self.column("Cat", "name", .string)])
         )
         try old.subscribe(["Cat": "TRUEPREDICATE"])
-        try await connect(old)
+        try await old.meet()
         let (tom, kitty) = (ItemExampleTests.newID(), ItemExampleTests.newID())
         try old.file.write(
             at: ItemDevice.now,
@@ -227,7 +212,7 @@ struct DevelopmentModeTests {
                 ),
             ]
         )
-        try await connect(old)
+        try await old.meet()
 
         let new = try await open(
             Self.cats([
@@ -239,7 +224,7 @@ struct DevelopmentModeTests {
         #expect(try await stored("{required}", of: "Cat") == #"["_id","age"]"#)
         #expect(try await stored("{properties,toys,bsonType}", of: "Cat") == "array")
         try new.subscribe(["Cat": "TRUEPREDICATE"])
-        try await connect(new)
+        try await new.meet()
         // What is stored as a number fits no more, until somebody writes it otherwise.
         #expect(new.file.state.objects[cat(tom)] == nil)
         let age = ValueAddress(object: cat(kitty), field: Self.name("age"))
@@ -249,14 +234,14 @@ struct DevelopmentModeTests {
                 .createObject(cat(kitty)), .update(age, .string(ByteText("one")), .value(isDefault: false)),
             ]
         )
-        try await connect(new)
+        try await new.meet()
         #expect(new.file.compensated.isEmpty)
         _ = try Shell.psql(
             try await Self.task.value.database,
             #"update todo."Cat" set doc = jsonb_set(doc, '{age}', '"three"') where doc->'_id'->>'$oid' = '\#(tom)'"#
         )
         try await eventually {
-            try await connect(new)
+            try await new.meet()
             return new.file.state.objects[cat(tom)]?[age.field] == .plain(.string(ByteText("three")))
         }
 
@@ -266,10 +251,10 @@ struct DevelopmentModeTests {
         // A later device says nothing that is new, and nobody begins anew because of it.
         let other = try await open(Self.cats([Self.column("Cat", "age", .string)]))
         try other.subscribe(["Cat": "TRUEPREDICATE"])
-        try await connect(other)
+        try await other.meet()
         #expect(other.file.state.objects.count == 2)
         new.disconnect()
-        try await connect(new)
+        try await new.meet()
         #expect(new.file.state.objects.count == 2)
     }
 
@@ -279,7 +264,7 @@ struct DevelopmentModeTests {
         let device = try await open([])
         #expect(device.file.topLevelClasses.isEmpty)
         try await eventually {
-            try await connect(device)
+            try await device.meet()
             return device.file.topLevelClasses.contains(Self.name("Dog"))
         }
     }

@@ -63,19 +63,9 @@ struct RenamedClassTests {
         }
 
         /// Comes again as often as it is told to, which it is when a class has got another name.
-        func meet() throws {
-            while true {
-                do {
-                    if !client.isConnected { try client.connect() }
-                    client.upload()
-                    try client.catchUp()
-                    client.upload()
-                    return
-                } catch let error as RealmClient.Ended where error.code == 200 {
-                    client.disconnect()
-                    usleep(20_000)
-                }
-            }
+        func meet() async throws {
+            try await client.meet()
+            client.upload()
         }
 
         func value(_ id: String, _ field: String) -> RealmState.Value? {
@@ -92,7 +82,7 @@ struct RenamedClassTests {
             ItemExampleTests.newID(), ItemExampleTests.newID(), ItemExampleTests.newID()
         )
         try old.set(first, "title", .text("by Note"), isNew: true)
-        try old.meet()
+        try await old.meet()
         let renamed = NoteServer.schema(NoteServer.first)
             .replacing(#""title": "Note""#, with: #""title": "Slip""#)
         _ = try await Self.sql(
@@ -100,7 +90,7 @@ struct RenamedClassTests {
         )
         var opened: Device?
         try await eventually {
-            try old.meet()
+            try await old.meet()
             opened = try? Device(api, user, version: 1, "Slip")
             return opened != nil
         }
@@ -110,15 +100,15 @@ struct RenamedClassTests {
         // What either makes and changes reaches the other, and so does what psql does, to devices that are connected.
         try new.set(second, "title", .text("by Slip"), isNew: true)
         try new.set(first, "size", .int(7))
-        try new.meet()
+        try await new.meet()
         try old.set(third, "title", .text("by Note again"), isNew: true)
-        try old.meet()
+        try await old.meet()
         _ = try await Self.sql(
             #"update todo."Note" set doc = doc || '{"size": 8}' where doc->'_id'->>'$oid' = '\#(third)'"#
         )
         try await eventually {
-            try old.meet()
-            try new.meet()
+            try await old.meet()
+            try await new.meet()
             for device in [old, new] {
                 guard device.value(first, "size") == .plain(.int(7)) else { return false }
                 guard device.value(second, "title") == .plain(.text("by Slip")) else { return false }
@@ -136,10 +126,10 @@ struct RenamedClassTests {
         usleep(20_000)
         try new.set(second, "title", .text("later"))
         try new.client.connect()
-        try new.meet()
+        try await new.meet()
         try old.client.connect()
-        try old.meet()
-        try new.meet()
+        try await old.meet()
+        try await new.meet()
         let tags = try await Self.sql(
             #"select doc->>'tags' from todo."Note" where doc->'_id'->>'$oid' = '\#(first)'"#
         )
