@@ -58,6 +58,9 @@ public final class Database: Sendable {
     /// How many connections there may be.
     public var maxConnections: Int { pool.settings.maxConnections }
 
+    /// How many bytes the result of a statement may have.
+    public var maxResultBytes: Int { pool.settings.maxResultBytes }
+
     /// Whether connections are to be had.
     public var health: Health { pool.health }
 

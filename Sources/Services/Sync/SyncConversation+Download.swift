@@ -129,11 +129,7 @@ extension SyncConversation {
     /// Reads the history itself.
     func read(through head: Int64) async throws {
         while let cursor = live?.cursor, cursor < head {
-            let page = try SyncHistoryReader.entries(
-                try await service.run(
-                    SyncStatements.history(caller.app, after: cursor, through: head, versions: 200)
-                )
-            )
+            let page = try await service.history(of: caller.app, after: cursor, through: head)
             try await pass(page, through: page.last?.version ?? head)
         }
     }

@@ -166,10 +166,8 @@ extension SyncConversation {
         var known: Set<ObjectAddress> = []
         var cursor = start
         while cursor < end {
-            let rows = try await service.run(
-                SyncStatements.history(caller.app, after: cursor, through: end, versions: 200)
-            )
-            guard let page = try live?.app.translated(SyncHistoryReader.entries(rows)) else { break }
+            let entries = try await service.history(of: caller.app, after: cursor, through: end)
+            guard let page = live?.app.translated(entries) else { break }
             guard let last = page.last else { break }
             for object in page.flatMap(\.objects) {
                 guard let filter = held[object.address.table], let before = object.before,

@@ -46,7 +46,6 @@ final class SyncFeed: Sendable {
 
     /// While a device reads slowly, no more waits for it.
     private static let mostWaiting = 1000
-    private static let pageVersions = 200
 
     init(app: String, salt: Int64, head: Int64) {
         self.app = app
@@ -128,11 +127,7 @@ final class SyncFeed: Sendable {
                 return state.head
             }
             guard known < newest else { return }
-            let page = try SyncHistoryReader.entries(
-                try await service.run(
-                    SyncStatements.history(app, after: known, through: newest, versions: Self.pageVersions)
-                )
-            )
+            let page = try await service.history(of: app, after: known, through: newest)
             hand(page, through: page.last?.version ?? newest)
         }
     }

@@ -33,12 +33,18 @@ struct SyncPending {
 
     /// Takes everything that waits; the caller holds the history.
     ///
+    /// A large transaction becomes several versions, so that each can be read.
+    ///
     /// - Returns: The newest version.
     func take(after version: Int64, in transaction: Transaction) async throws -> Int64 {
         var newest = version
         while true {
             let rows = try await transaction.run(
-                SyncStatements.takePending(app.snapshot.id, rows: Self.pageRows),
+                SyncStatements.takePending(
+                    app.snapshot.id,
+                    rows: Self.pageRows,
+                    bytes: service.pageBytes / 16
+                ),
                 plan: .generic
             )
             if rows.rowCount == 0 { return newest }

@@ -46,6 +46,12 @@ public final class SyncService: Sendable {
     /// How long one step may take in the database.
     static let timeLimit = Duration.seconds(60)
 
+    /// How much of the history is read at a time, in bytes of changesets and documents, beside one version: the
+    /// database prints each as two, and one version more must fit.
+    var pageBytes: Int { database.maxResultBytes / 16 }
+    /// How many versions at most.
+    private static let pageVersions = 200
+
     /// A service that no device has found yet.
     ///
     /// - Parameters:
@@ -165,6 +171,20 @@ public final class SyncService: Sendable {
     }
 
     // MARK: History
+
+    /// Reads a part of an app's history; at least one version, if there is one.
+    func history(of app: String, after: Int64, through: Int64) async throws -> [SyncHistoryEntry] {
+        let rows = try await run(
+            SyncStatements.history(
+                app,
+                after: after,
+                through: through,
+                versions: Self.pageVersions,
+                bytes: pageBytes
+            )
+        )
+        return try SyncHistoryReader.entries(rows)
+    }
 
     /// Runs one change of an app's history at a time, so that waiting for it takes no connection.
     func inTurn<Value: Sendable>(_ app: String, _ body: () async throws -> Value) async throws -> Value {

@@ -105,11 +105,21 @@ enum SyncStatements {
     }
 
     /// Takes waiting changes out, in the order of the log.
-    static func takePending(_ app: String, rows: Int) -> SQLFragment {
+    ///
+    /// - Parameters:
+    ///   - app: Whose.
+    ///   - rows: How many at most.
+    ///   - bytes: How much of documents as they are stored, which is compressed, beside the first.
+    /// - Returns: The statement.
+    static func takePending(_ app: String, rows: Int, bytes: Int) -> SQLFragment {
         """
         WITH n AS (SELECT app, seq FROM tidegate.sync_pending WHERE app = \(bind: .text(app)) ORDER BY seq \
         LIMIT \(bind: .int(Int64(rows)))), \
-        d AS (DELETE FROM tidegate.sync_pending p USING n WHERE p.app = n.app AND p.seq = n.seq RETURNING p.seq) \
+        s AS (SELECT n.app, n.seq, coalesce(pg_column_size(c.before), 0) + coalesce(pg_column_size(c.after), 0) AS size \
+        FROM n LEFT JOIN tidegate.changes c USING (seq)), \
+        w AS (SELECT app, seq, sum(size) OVER (ORDER BY seq) - size AS earlier FROM s), \
+        d AS (DELETE FROM tidegate.sync_pending p USING w WHERE p.app = w.app AND p.seq = w.seq \
+        AND w.earlier < \(bind: .int(Int64(bytes))) RETURNING p.seq) \
         SELECT c.seq, c.transaction::text, c.collection_id, c.before, c.before_shape, c.after, c.after_shape, \
         floor(extract(epoch FROM c.at) * 1000)::bigint FROM d JOIN tidegate.changes c USING (seq) ORDER BY c.seq
         """
@@ -175,15 +185,61 @@ enum SyncStatements {
         """
     }
 
-    /// How much of the history is read at a time, in bytes of changesets and documents, beside a version itself.
-    private static let pageBytes: Int64 = 16 << 20
-
     /// A part of the history with its documents, in order; at least one version, if there is one.
     ///
     /// Rows: version, origin, client version, target, made at, changeset, rejections, class, key, before, after, version of
     /// the schemas. The
     /// changeset and the rejections stand in the first row of a version only: a version may have thousands of rows.
-    static func history(_ app: String, after: Int64, through: Int64, versions: Int) -> SQLFragment {
+    ///
+    /// - Parameters:
+    ///   - app: Whose.
+    ///   - after: The last version before it.
+    ///   - through: The last version of it.
+    ///   - versions: How many versions at most.
+    ///   - bytes: How much of changesets and documents, beside the last version.
+    /// - Returns: The statement.
+    static func history(_ app: String, after: Int64, through: Int64, versions: Int, bytes: Int)
+        -> SQLFragment
+    {
+        page(
+            of: """
+                t.app = \(bind: .text(app)) AND t.version > \(bind: .int(after)) AND t.version <= \(bind: .int(through)) \
+                ORDER BY t.version LIMIT \(bind: .int(Int64(versions)))
+                """,
+            bytes: bytes
+        )
+    }
+
+    /// A part of the history that a file did not make, as above: what changed one of the objects, and what is
+    /// for the file alone.
+    ///
+    /// It is the last part if it has fewer bytes than it may: numbers of bytes are those of the database, which prints
+    /// each as two.
+    static func concurrent(
+        _ app: String,
+        file: Int64,
+        after: Int64,
+        through: Int64,
+        classes: [String],
+        keys: [String],
+        bytes: Int
+    ) -> SQLFragment {
+        page(
+            of: """
+                t.app = \(bind: .text(app)) AND t.version = ANY (ARRAY( \
+                SELECT o.version FROM unnest(\(bind: .textArray(classes)), \(bind: .textArray(keys))) AS n (c, k) \
+                JOIN tidegate.sync_history_objects o ON o.app = \(bind: .text(app)) AND o.class = n.c AND o.key = n.k \
+                WHERE o.version > \(bind: .int(after)) AND o.version <= \(bind: .int(through)) \
+                UNION SELECT t.version FROM tidegate.sync_history t WHERE t.app = \(bind: .text(app)) \
+                AND t.target_file = \(bind: .int(file)) AND t.version > \(bind: .int(after)) \
+                AND t.version <= \(bind: .int(through)))) AND t.origin_file <> \(bind: .int(file)) \
+                AND coalesce(t.target_file, \(bind: .int(file))) = \(bind: .int(file))
+                """,
+            bytes: bytes
+        )
+    }
+
+    private static func page(of versions: SQLFragment, bytes: Int) -> SQLFragment {
         """
         SELECT h.version, h.origin_file, h.client_version, h.target_file, h.made_at, \
         CASE WHEN o.place > 0 THEN NULL ELSE h.changeset END, CASE WHEN o.place > 0 THEN NULL ELSE h.rejections END, \
@@ -191,37 +247,9 @@ enum SyncStatements {
         FROM (SELECT t.*, octet_length(t.changeset) + coalesce((SELECT sum(coalesce(octet_length(d.before), 0) \
         + coalesce(octet_length(d.after), 0)) FROM tidegate.sync_history_objects d \
         WHERE d.app = t.app AND d.version = t.version), 0) AS size FROM tidegate.sync_history t \
-        WHERE t.app = \(bind: .text(app)) AND t.version > \(bind: .int(after)) AND t.version <= \(bind: .int(through)) \
-        ORDER BY t.version LIMIT \(bind: .int(Int64(versions)))) AS v) AS h \
+        WHERE \(versions)) AS v) AS h \
         LEFT JOIN tidegate.sync_history_objects o ON o.app = h.app AND o.version = h.version \
-        WHERE h.earlier < \(bind: .int(pageBytes)) ORDER BY h.version, o.place
-        """
-    }
-
-    /// A part of the history that a file did not make, as above: what changed one of the objects, and what is
-    /// for the file alone.
-    ///
-    /// Rows as of ``history(_:after:through:versions:)``.
-    static func concurrent(
-        _ app: String,
-        file: Int64,
-        after: Int64,
-        through: Int64,
-        classes: [String],
-        keys: [String]
-    ) -> SQLFragment {
-        """
-        SELECT h.version, h.origin_file, h.client_version, h.target_file, h.made_at, \
-        CASE WHEN d.place > 0 THEN NULL ELSE h.changeset END, CASE WHEN d.place > 0 THEN NULL ELSE h.rejections END, \
-        d.class, d.key, d.before, d.after, h.schema_version FROM tidegate.sync_history h LEFT JOIN tidegate.sync_history_objects d \
-        ON d.app = h.app AND d.version = h.version WHERE h.app = \(bind: .text(app)) AND h.version = ANY (ARRAY( \
-        SELECT o.version FROM unnest(\(bind: .textArray(classes)), \(bind: .textArray(keys))) AS n (c, k) \
-        JOIN tidegate.sync_history_objects o ON o.app = \(bind: .text(app)) AND o.class = n.c AND o.key = n.k \
-        WHERE o.version > \(bind: .int(after)) AND o.version <= \(bind: .int(through)) \
-        UNION SELECT t.version FROM tidegate.sync_history t WHERE t.app = \(bind: .text(app)) \
-        AND t.target_file = \(bind: .int(file)) AND t.version > \(bind: .int(after)) \
-        AND t.version <= \(bind: .int(through)))) AND h.origin_file <> \(bind: .int(file)) \
-        AND coalesce(h.target_file, \(bind: .int(file))) = \(bind: .int(file)) ORDER BY h.version, d.place
+        WHERE h.earlier < \(bind: .int(Int64(bytes))) ORDER BY h.version, o.place
         """
     }
 

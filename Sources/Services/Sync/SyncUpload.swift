@@ -179,18 +179,23 @@ struct SyncUpload {
                 keys.append(SyncKeyText.text(of: object.key))
             }
         }
-        let rows = try await transaction.run(
-            SyncStatements.concurrent(
-                app.snapshot.id,
-                file: file.ident,
-                after: base,
-                through: newest,
-                classes: classes,
-                keys: keys
-            ),
-            plan: .generic
-        )
-        return app.translated(try SyncHistoryReader.entries(rows))
+        var found: [SyncHistoryEntry] = []
+        while true {
+            let rows = try await transaction.run(
+                SyncStatements.concurrent(
+                    app.snapshot.id,
+                    file: file.ident,
+                    after: found.last?.version ?? base,
+                    through: newest,
+                    classes: classes,
+                    keys: keys,
+                    bytes: service.pageBytes
+                ),
+                plan: .generic
+            )
+            found += try SyncHistoryReader.entries(rows)
+            if rows.bytes.count < service.pageBytes { return app.translated(found) }
+        }
     }
 
     private var evaluationContext: EvaluationContext {
