@@ -64,6 +64,30 @@ struct WorkerPoolStateTests {
         #expect(state.waitingCount == 0)
     }
 
+    @Test("sets those apart whose time is up, to be told a few at a time, and serves the others in order")
+    func overdue() {
+        var state = Self.state(1, waiting: 300, perApp: 300)
+        _ = state.lease("first", app: "a", isNested: false)
+        for number in 0..<300 {
+            #expect(state.lease("\(number)", app: number < 290 ? "a" : "b", isNested: false) == .wait)
+        }
+        state.expire { $0.hasSuffix("5") }
+        #expect(state.waitingCount == 270)
+        // They count as long as they have no answer.
+        #expect(state.lease("one more", app: "a", isNested: false) == .refuse)
+        #expect(state.takeExpired(atMost: 16).count == 16)
+        #expect(state.expiredCount == 14)
+        #expect(state.lease("one more", app: "b", isNested: false) == .wait)
+        #expect(state.takeExpired(atMost: 16).count == 14)
+        #expect(state.takeExpired(atMost: 16).isEmpty)
+        for expected in (0..<300).map(String.init).filter({ !$0.hasSuffix("5") }).prefix(200) {
+            #expect(Self.text(state.returned(1, at: Self.now)) == "serve \(expected)")
+        }
+        state.expire { $0 == "280" }
+        #expect(state.drain().count == 71)
+        #expect(state.waitingCount == 0 && state.expiredCount == 0)
+    }
+
     @Test("prefers the worker that was busy last")
     func warm() {
         var state = Self.state(2)

@@ -25,15 +25,25 @@ public final class ScriptPool: Scripts {
         var whenEmpty: [CheckedContinuation<Void, Never>] = []
         /// Whether a task looks for idle workers now and then.
         var looksForIdle = false
+        /// Of those who were told that none came in time, how many have not come to it yet.
+        var hearing = 0
     }
 
     private final class Withdrawal: Sendable {
-        let state = Mutex<(@Sendable (ContinuousClock.Instant) -> Void)?>(nil)
+        let state = Mutex<(@Sendable (ContinuousClock.Instant) -> Duration?)?>(nil)
     }
 
     private struct Waiter: Sendable {
         let deadline: ContinuousClock.Instant
-        let resume: CheckedContinuation<ScriptWorker?, Never>
+        let resume: CheckedContinuation<Leased, Never>
+    }
+
+    /// What somebody who wants a worker gets.
+    private enum Leased: Sendable {
+        case worker(ScriptWorker)
+        case none
+        /// None in time.
+        case overdue
     }
 
     /// How deep the current task is inside of runs that wait for it.
@@ -51,7 +61,7 @@ public final class ScriptPool: Scripts {
         state = Mutex(State(places: WorkerPoolState(limits: limits)))
         let overdue = overdue
         reactor = WorkerReactor { now in overdue.state.withLock { $0 }?(now) }
-        overdue.state.withLock { withdraw in withdraw = { [weak self] in self?.withdrawOverdue(at: $0) } }
+        overdue.state.withLock { withdraw in withdraw = { [weak self] in self?.answerOverdue(at: $0) } }
     }
 
     deinit {
@@ -95,6 +105,10 @@ public final class ScriptPool: Scripts {
                 deadline <= .now ? .time : call.caller?.isGone ?? false ? .abandoned : .busy
             return ScriptOutcome(result: .failure(failure))
         }
+        guard deadline > .now else {
+            release(worker, mayGoOn: true)
+            return ScriptOutcome(result: .failure(.time))
+        }
         let (outcome, mayGoOn) = await Self.$nesting.withValue(depth + 1) {
             await run.perform(on: worker, bundle)
         }
@@ -117,7 +131,7 @@ public final class ScriptPool: Scripts {
     /// Ends all workers and waits until they are gone.
     public func shutdown() async {
         let (waiters, workers) = state.withLock { ($0.places.drain(), Array($0.workers.values)) }
-        for waiter in waiters { waiter.resume.resume(returning: nil) }
+        for waiter in waiters { waiter.resume.resume(returning: .none) }
         for worker in workers { worker.kill() }
         await withCheckedContinuation { done in
             let isEmpty = state.withLock { state in
@@ -130,7 +144,9 @@ public final class ScriptPool: Scripts {
 
     /// How many workers there are, how many of them are at work, how many calls wait.
     public var counts: (workers: Int, busy: Int, waiting: Int) {
-        state.withLock { ($0.places.workerCount, $0.places.busyCount, $0.places.waitingCount) }
+        state.withLock {
+            ($0.places.workerCount, $0.places.busyCount, $0.places.waitingCount + $0.places.expiredCount)
+        }
     }
 
     /// The processes of the workers.
@@ -159,9 +175,9 @@ public final class ScriptPool: Scripts {
         let place = QueuePlace()
         let watch = caller?.whenGone { self.withdraw(place, of: app) }
         defer { if let watch { caller?.forget(watch) } }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { resume in
-                guard !Task.isCancelled else { return resume.resume(returning: nil) }
+        let leased = await withTaskCancellationHandler {
+            await withCheckedContinuation { (resume: CheckedContinuation<Leased, Never>) in
+                guard !Task.isCancelled else { return resume.resume(returning: .none) }
                 let waiter = Waiter(deadline: deadline, resume: resume)
                 let (lease, worker) = state.withLock {
                     state -> (WorkerPoolState<Waiter>.Lease, ScriptWorker?) in
@@ -175,18 +191,25 @@ public final class ScriptPool: Scripts {
                     return (lease, nil)
                 }
                 switch lease {
-                case .run: resume.resume(returning: worker)
+                case .run: resume.resume(returning: worker.map { .worker($0) } ?? .none)
                 case .start(let number, _):
                     worker?.kill()
                     spawn(number, for: waiter)
                 case .wait:
                     // Either may have come about before there was a place to give up.
                     if Task.isCancelled || caller?.isGone ?? false { withdraw(place, of: app) }
-                case .refuse: resume.resume(returning: nil)
+                case .refuse: resume.resume(returning: .none)
                 }
             }
         } onCancel: {
             withdraw(place, of: app)
+        }
+        switch leased {
+        case .worker(let worker): return worker
+        case .none: return nil
+        case .overdue:
+            state.withLock { $0.hearing -= 1 }
+            return nil
         }
     }
 
@@ -199,14 +222,23 @@ public final class ScriptPool: Scripts {
         let found = state.withLock { state in
             place.serial.withLock { $0 }.flatMap { state.places.withdraw(serial: $0, of: app) }
         }
-        found?.resume.resume(returning: nil)
+        found?.resume.resume(returning: .none)
     }
 
-    private func withdrawOverdue(at now: ContinuousClock.Instant) {
-        let found = state.withLock { state in
-            state.places.waitingCount == 0 ? [] : state.places.withdraw { $0.deadline <= now }
+    /// How many whose time is up are told so at once, and no others before they have come to it: thousands that came
+    /// together would hold up everybody else.
+    private static let overdueAtOnce = 16
+
+    /// When to look again.
+    private func answerOverdue(at now: ContinuousClock.Instant) -> Duration? {
+        let (found, waiting, overdue) = state.withLock { state in
+            state.places.expire { $0.deadline <= now }
+            let found = state.hearing > 0 ? [] : state.places.takeExpired(atMost: Self.overdueAtOnce)
+            state.hearing += found.count
+            return (found, state.places.waitingCount, state.places.expiredCount)
         }
-        for waiter in found { waiter.resume.resume(returning: nil) }
+        for waiter in found { waiter.resume.resume(returning: .overdue) }
+        return overdue > 0 ? .milliseconds(5) : waiting > 0 ? .milliseconds(20) : nil
     }
 
     private func release(_ worker: ScriptWorker, mayGoOn: Bool) {
@@ -220,7 +252,7 @@ public final class ScriptPool: Scripts {
     private func perform(_ next: WorkerPoolState<Waiter>.Next, freed worker: ScriptWorker?) {
         switch next {
         case .keep: break
-        case .serve(let waiter): waiter.resume.resume(returning: worker)
+        case .serve(let waiter): waiter.resume.resume(returning: worker.map { .worker($0) } ?? .none)
         case .replace(let waiter, let number):
             worker?.kill()
             spawn(number, for: waiter)
@@ -265,12 +297,12 @@ public final class ScriptPool: Scripts {
                 reactor.add(worker)
                 worker.send(.limits(limits))
                 if state.withLock({ $0.places.isDraining }) { worker.kill() }
-                waiter.resume.resume(returning: worker)
+                waiter.resume.resume(returning: .worker(worker))
             } catch {
                 observer.record(.lifecycle(part: "function-worker", event: "not started: \(error.reason)"))
                 let next = state.withLock { $0.places.lost(number) }
                 perform(next, freed: nil)
-                waiter.resume.resume(returning: nil)
+                waiter.resume.resume(returning: .none)
             }
         }
     }

@@ -72,29 +72,31 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
 
         mutating func take(where isMeant: (Waiter) -> Bool) -> [Waiter] {
             var taken: [Waiter] = []
-            var left: [(serial: Int, waiter: Waiter?)] = []
-            for entry in entries[head...] {
-                guard let waiter = entry.waiter else { continue }
-                if isMeant(waiter) { taken.append(waiter) } else { left.append(entry) }
+            for index in head..<entries.count {
+                guard let waiter = entries[index].waiter, isMeant(waiter) else { continue }
+                entries[index].waiter = nil
+                taken.append(waiter)
             }
-            if taken.isEmpty { return [] }
-            entries = left
-            head = 0
-            count = left.count
+            haveLeft(taken.count)
             return taken
         }
 
         private mutating func take(at index: Int) -> Waiter? {
             guard let waiter = entries[index].waiter else { return nil }
             entries[index].waiter = nil
-            count -= 1
+            haveLeft(1)
+            return waiter
+        }
+
+        private mutating func haveLeft(_ number: Int) {
+            if number == 0 { return }
+            count -= number
             while head < entries.count, entries[head].waiter == nil { head += 1 }
             // What is moved is less than what has left since the last time.
             if entries.count >= 64, count * 2 < entries.count {
                 entries.removeAll { $0.waiter == nil }
                 head = 0
             }
-            return waiter
         }
     }
 
@@ -103,6 +105,8 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     /// Those that somebody is in.
     private var queues: [String: Queue] = [:]
     private(set) var waitingCount = 0
+    /// Those who wait for no worker any more, only for being told.
+    private var expired: ArraySlice<Waiter> = []
     /// Of whoever began to wait last: what ``withdraw(serial:of:)`` takes.
     private(set) var lastSerial = 0
     private var lastNumber = 0
@@ -115,6 +119,7 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     var workerCount: Int { workers.count }
     var busyCount: Int { workers.values.count { $0.idleSince == nil } }
     var isEmpty: Bool { workers.isEmpty }
+    var expiredCount: Int { expired.count }
 
     /// Somebody wants a worker of an app.
     mutating func lease(_ waiter: @autoclosure () -> Waiter, app: String, isNested: Bool) -> Lease {
@@ -127,7 +132,9 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
             workers[other] = nil
             return .start(add(app), ending: other)
         }
-        guard !isNested, waitingCount < limits.waiting, queues[app]?.count ?? 0 < limits.waitingPerApp else {
+        guard !isNested, waitingCount + expired.count < limits.waiting,
+            queues[app]?.count ?? 0 < limits.waitingPerApp
+        else {
             return .refuse
         }
         lastSerial += 1
@@ -174,8 +181,20 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         return due
     }
 
-    /// Takes some out of the queue.
-    mutating func withdraw(where isMeant: (Waiter) -> Bool) -> [Waiter] {
+    /// Sets some apart that no worker is to serve any more.
+    mutating func expire(where isMeant: (Waiter) -> Bool) {
+        if waitingCount > 0 { expired += withdraw(where: isMeant) }
+    }
+
+    /// Takes the first of those that were set apart.
+    mutating func takeExpired(atMost most: Int) -> ArraySlice<Waiter> {
+        let taken = expired.prefix(most)
+        // An empty slice would keep all that it ever held.
+        expired = taken.count < expired.count ? expired.dropFirst(most) : []
+        return taken
+    }
+
+    private mutating func withdraw(where isMeant: (Waiter) -> Bool) -> [Waiter] {
         var taken: [Waiter] = []
         for app in queues.keys {
             taken += queues[app]?.take(where: isMeant) ?? []
@@ -196,7 +215,8 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     /// Takes in nobody new; returns who waited.
     mutating func drain() -> [Waiter] {
         isDraining = true
-        return withdraw { _ in true }
+        expire { _ in true }
+        return Array(takeExpired(atMost: .max))
     }
 
     private mutating func add(_ app: String) -> Int {

@@ -9,14 +9,15 @@ final class WorkerReactor: Sendable {
     private let wakeup: Int32
     private let clients = Mutex<[UInt64: ScriptWorker]>([:])
     private let isStopped = Atomic(false)
-    private let tick: @Sendable (ContinuousClock.Instant) -> Void
+    private let tick: @Sendable (ContinuousClock.Instant) -> Duration?
     private static let wakeupToken = UInt64.max
 
     /// While there are workers, so often at the least their deadlines are looked at.
     private static let period = Duration.milliseconds(100)
 
-    /// - Parameter tick: Called now and then on the reactor's thread, as long as there are workers.
-    init(tick: @escaping @Sendable (ContinuousClock.Instant) -> Void) {
+    /// - Parameter tick: Called now and then on the reactor's thread, as long as there are workers; answers when it wants
+    ///   to be called again, if sooner than usual.
+    init(tick: @escaping @Sendable (ContinuousClock.Instant) -> Duration?) {
         self.tick = tick
         poll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -66,19 +67,26 @@ final class WorkerReactor: Sendable {
         var tokens = [UInt64](repeating: 0, count: 64)
         var events = [UInt32](repeating: 0, count: 64)
         var looked = ContinuousClock.now
+        var period = Self.period
         while !isStopped.load(ordering: .acquiring) {
             let isIdle = clients.withLock(\.isEmpty)
-            let count = cepoll_wait(poll, &tokens, &events, 64, isIdle ? -1 : 100)
+            let count = cepoll_wait(
+                poll,
+                &tokens,
+                &events,
+                64,
+                isIdle ? -1 : Int32(period / .milliseconds(1))
+            )
             for index in 0..<max(0, Int(count)) {
                 guard let worker = clients.withLock({ $0[tokens[index]] }) else { continue }
                 if events[index] & EPOLLOUT.rawValue != 0 { worker.canWrite() }
                 if events[index] & ~EPOLLOUT.rawValue != 0 { worker.canRead() }
             }
             let now = ContinuousClock.now
-            guard now - looked >= Self.period else { continue }
+            guard now - looked >= period else { continue }
             looked = now
             for worker in clients.withLock({ Array($0.values) }) { worker.endOverdue(at: now) }
-            tick(now)
+            period = min(Self.period, tick(now) ?? Self.period)
         }
         clients.withLock { $0 = [:] }
     }
