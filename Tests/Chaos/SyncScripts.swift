@@ -28,9 +28,12 @@ struct SyncScripts {
 
     private static func run(_ seeds: Range<UInt64>, _ failures: Failures) async {
         do {
-            let server = try await SyncModelServer.shared()
+            var server = try await SyncModelServer.shared()
             for seed in seeds {
-                if seed % 50 == 0 { say("\(Date()) seed \(seed)") }
+                if seed % 50 == 0 {
+                    say("\(Date()) seed \(seed)")
+                    server = try await server.withNewUsers()
+                }
                 guard let problem = await problem(seed, server) else { continue }
                 failures.count.add(1, ordering: .relaxed)
                 say("FAILED seed \(seed): \(problem)")

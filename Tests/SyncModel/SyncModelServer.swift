@@ -42,6 +42,17 @@ package struct SyncModelServer: Sendable {
     /// The same with partition-based sync.
     package static func partitioned() async throws -> SyncModelServer { try await partitions.value }
 
+    /// The same for new users: a login is good for half an hour.
+    package func withNewUsers() async throws -> SyncModelServer {
+        SyncModelServer(
+            api: api,
+            users: [try await api.newUser(), try await api.newUser()],
+            database: database,
+            schema: schema,
+            isPartitioned: isPartitioned
+        )
+    }
+
     /// A new device that holds the objects of one script.
     package func device(of user: APICaller.User, group: String) throws -> RealmClient {
         let device = RealmClient(
