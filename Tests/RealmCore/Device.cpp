@@ -235,13 +235,18 @@ void Device::report(const SyncError& error)
     ++m_errors;
 }
 
+std::string Device::item_class() const
+{
+    return m_settings.schema_version < m_settings.renamed_from ? "Item" : "Thing";
+}
+
 Realm::Config Device::configuration(bool local)
 {
     Realm::Config config;
     config.schema_version = m_settings.schema_version;
     config.scheduler = util::Scheduler::make_dummy();
     config.automatic_change_notifications = false;
-    ObjectSchema item{"Item",
+    ObjectSchema item{item_class(),
                       {{"_id", PropertyType::ObjectId, Property::IsPrimary{true}},
                        {"ownerId", PropertyType::String},
                        {"itemName", PropertyType::String},
@@ -388,14 +393,14 @@ void Device::commit(sync::MutableSubscriptionSet&& changed)
 void Device::subscribe(const std::string& name, const std::string& query)
 {
     auto set = realm()->get_latest_subscription_set().make_mutable_copy();
-    auto table = realm()->read_group().get_table("class_Item");
+    auto table = realm()->read_group().get_table("class_" + item_class());
     set.insert_or_assign(name, table->query(query));
     commit(std::move(set));
 }
 
 void Device::describe(const std::string& query)
 {
-    auto table = realm()->read_group().get_table("class_Item");
+    auto table = realm()->read_group().get_table("class_" + item_class());
     Line("description", m_name).text("query", table->query(query).get_description());
 }
 
@@ -413,7 +418,7 @@ void Device::transaction(const std::function<void(Table&)>& change)
     auto realm = this->realm();
     realm->begin_transaction();
     try {
-        change(*realm->read_group().get_table("class_Item"));
+        change(*realm->read_group().get_table("class_" + item_class()));
         realm->commit_transaction();
     }
     catch (...) {
@@ -463,7 +468,7 @@ void Device::print()
 {
     auto realm = this->realm();
     realm->refresh();
-    auto table = realm->read_group().get_table("class_Item");
+    auto table = realm->read_group().get_table("class_" + item_class());
     std::map<std::string, Obj> sorted;
     for (auto object : *table)
         sorted[object.get<ObjectId>("_id").to_string()] = object;
@@ -509,7 +514,7 @@ void Device::wait_for_count(size_t count)
 {
     bool reached = poll([&] {
         realm()->refresh();
-        return realm()->read_group().get_table("class_Item")->size() == count;
+        return realm()->read_group().get_table("class_" + item_class())->size() == count;
     });
     if (!reached)
         throw std::runtime_error("the realm did not come to hold " + std::to_string(count) + " objects");

@@ -28,6 +28,8 @@ struct Settings {
     uint64_t schema_version = 0;
     /// The schema version from which on `complexity` is a string.
     uint64_t texts_from = UINT64_MAX;
+    /// From which version on class `Item` is called `Thing`.
+    uint64_t renamed_from = UINT64_MAX;
     /// The classes of `Shop.hpp` instead of `Item`.
     bool is_shop = false;
     std::chrono::seconds patience{30};
@@ -101,6 +103,8 @@ private:
 
     realm::SharedRealm realm();
     realm::Realm::Config configuration() { return configuration(m_is_local); }
+    /// What its class is called at the schema version.
+    std::string item_class() const;
     realm::Realm::Config configuration(bool local);
     std::string bundle() const { return m_settings.directory + "/bundle.realm"; }
     void report(const realm::SyncError& error);

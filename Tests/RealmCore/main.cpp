@@ -26,6 +26,7 @@ Options
   --reset MODE           recover (default), discard, recover-or-discard, manual
   --schema-version N     as the app would give it
   --texts-from N         complexity is a string from schema version N on
+  --renamed-from N       class Item is called Thing from schema version N on
   --log LEVEL            off (default), error, warn, info, detail, debug, trace, all: to standard error
   --patience SECONDS     how long a command may wait (30)
 
@@ -171,6 +172,8 @@ int main(int count, char** values)
                 settings.schema_version = std::stoull(value);
             else if (option == "--texts-from")
                 settings.texts_from = std::stoull(value);
+            else if (option == "--renamed-from")
+                settings.renamed_from = std::stoull(value);
             else if (option == "--log")
                 settings.log_level = level(value);
             else if (option == "--patience")

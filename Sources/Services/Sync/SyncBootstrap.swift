@@ -2,6 +2,7 @@ import BSON
 import Errors
 import MQL
 import Postgres
+import Rules
 import SQL
 import Sync
 
@@ -244,17 +245,22 @@ struct SyncBootstrap {
         _ take: (BSONDocument) async throws -> Void
     ) async throws {
         guard let plan = permission.plan else { return }
+        let table = permission.mapping.type.name
         var view = SyncView(permissions: new.permissions)
-        view.filters[permission.mapping.type.name] = filter
+        view.filters[table] = filter
         let context = EvaluationContext(now: service.now(), meter: EvaluationMeter(limit: .max))
         var late: [(key: String, document: BSONDocument)] = waiting.compactMap { key, document in
-            view.visible(document, permission.mapping.type.name, context).map { (key, $0) }
+            view.visible(document, table, context).map { (key, $0) }
         }
         late.sort { TextOrder.compare($0.key, $1.key) > 0 }
-        try await documents(filter, permission.mapping, plan, enclosing) { document in
-            guard permission.mapping.unrepresentable(document) == nil, let id = document["_id"] else {
-                return
-            }
+        // Whether a device can have a document is said by the whole of it, not by what a role shows.
+        let isPartial = plan.plan.hidesFields
+        let wanted = isPartial ? .and([filter, plan.plan.readFilter, plan.plan.queryFilter]) : filter
+        try await documents(wanted, permission.mapping, isPartial ? .system : plan, enclosing) { found in
+            let shown = isPartial ? view.visible(found, table, context) : found
+            guard let document = shown, isPartial || permission.mapping.unrepresentable(document) == nil,
+                let id = document["_id"]
+            else { return }
             if !waiting.isEmpty {
                 let key = try TypedKey.text(id)
                 while isOrdered, let first = late.last, TextOrder.compare(first.key, key) < 0 {

@@ -30,7 +30,12 @@ struct StateWriter {
         switch property.collection {
         case .single:
             guard let value, !value.isNull else {
-                if !isFresh, property.isNullable { set(path, .null) }
+                // A document that a device can have lacks what is required only if a role hides it.
+                if !property.isNullable {
+                    single(schema.zero(property.type), property.type, at: path)
+                } else if !isFresh {
+                    set(path, .null)
+                }
                 return
             }
             single(value, property.type, at: path)

@@ -124,6 +124,21 @@ struct SyncHiddenFieldTests {
             #""fields": {"title": {"read": false}}, "additional_fields": {"read": true, "write": false}"#
         )
         try await waitFor(["2 null"], device)
+        // What every object must have is empty once it is hidden.
+        let owner = { device.file.state.objects[place]?[ByteText("ownerId")] }
+        #expect(owner() == .plain(.string(ByteText(user.id))))
+        try await Self.setRole(
+            #""fields": {"ownerId": {"read": false}}, "additional_fields": {"read": true, "write": true}"#
+        )
+        try await waitFor(["2 d"], device)
+        #expect(owner() == .plain(.string(ByteText(""))))
+        try set("title", .string(ByteText("e")))
+        try await waitFor(["2 e"], device)
+        let stored = try Shell.psql(
+            try await Self.server.value.database,
+            #"select doc->>'ownerId' from todo."Note" where doc->>'title' = 'e'"#
+        )
+        #expect(stored == user.id)
         #expect(device.file.ident?.file == device.file.ownFile)
     }
 
