@@ -233,6 +233,33 @@ struct PoolTests {
         await pool.shutdown()
     }
 
+    @Test(
+        "tells all whose time is up while they wait, though no worker is left, and serves others afterwards"
+    )
+    func overdue() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        let bundle = ScriptFixture.bundle([
+            "busy": "exports = () => { for (;;); }", "answer": "exports = () => 1",
+        ])
+        let calls = (0..<100).map { _ in
+            Task {
+                let call = ScriptFixture.call(.named("busy"), within: .milliseconds(700))
+                return await pool.run(call, of: bundle, host: RecordingHost())
+            }
+        }
+        for call in calls {
+            guard case .failure(let failure) = await call.value.result else {
+                Issue.record("it ended")
+                continue
+            }
+            #expect(failure.reason == .time)
+        }
+        #expect(pool.counts.waiting == 0)
+        let outcome = await pool.run(ScriptFixture.call(.named("answer")), of: bundle, host: RecordingHost())
+        #expect(ScriptFixture.text(outcome) == #"{"$numberInt":"1"}"#)
+        await pool.shutdown()
+    }
+
     @Test("tells when no worker can be started")
     func missingProgram() async {
         let pool = ScriptPool(command: ["/nowhere/tidegate", "function-worker"])

@@ -69,7 +69,8 @@ final class WorkerReactor: Sendable {
         var looked = ContinuousClock.now
         var period = Self.period
         while !isStopped.load(ordering: .acquiring) {
-            let isIdle = clients.withLock(\.isEmpty)
+            // Without workers it has nothing to do, unless it was asked to look again soon.
+            let isIdle = period == Self.period && clients.withLock(\.isEmpty)
             let count = cepoll_wait(
                 poll,
                 &tokens,
