@@ -234,14 +234,15 @@ struct PoolTests {
     }
 
     @Test(
-        "tells all whose time is up while they wait, though no worker is left, and serves others afterwards"
+        "tells all whose time is up while they wait, though no worker is left, and serves others afterwards",
+        .timeLimit(.minutes(10))
     )
     func overdue() async {
         let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
         let bundle = ScriptFixture.bundle([
             "busy": "exports = () => { for (;;); }", "answer": "exports = () => 1",
         ])
-        let calls = (0..<100).map { _ in
+        let calls = (0..<2000).map { _ in
             Task {
                 let call = ScriptFixture.call(.named("busy"), within: .milliseconds(700))
                 return await pool.run(call, of: bundle, host: RecordingHost())
