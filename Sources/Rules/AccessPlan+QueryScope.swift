@@ -73,7 +73,7 @@ extension AccessPlan {
     }
 
     /// The part of a filter that looks only at what is seen as it is stored.
-    private func narrowed(_ filter: Filter) -> Filter {
+    public func narrowed(_ filter: Filter) -> Filter {
         if case .and(let members) = filter { return FilterAlgebra.and(members.map(narrowed)) }
         let reads = FieldReads(filter)
         let isOpen =

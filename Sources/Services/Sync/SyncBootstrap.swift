@@ -255,7 +255,10 @@ struct SyncBootstrap {
         late.sort { TextOrder.compare($0.key, $1.key) > 0 }
         // Whether a device can have a document is said by the whole of it, not by what a role shows.
         let isPartial = plan.plan.hidesFields
-        let wanted = isPartial ? .and([filter, plan.plan.readFilter, plan.plan.queryFilter]) : filter
+        // Nor does the store decide by what is hidden: who is left out would tell of it.
+        let wanted =
+            isPartial
+            ? .and([plan.plan.narrowed(filter), plan.plan.readFilter, plan.plan.queryFilter]) : filter
         try await documents(wanted, permission.mapping, isPartial ? .system : plan, enclosing) { found in
             let shown = isPartial ? view.visible(found, table, context) : found
             guard let document = shown, isPartial || permission.mapping.unrepresentable(document) == nil,

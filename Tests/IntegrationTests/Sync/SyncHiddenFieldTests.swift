@@ -161,5 +161,17 @@ struct SyncHiddenFieldTests {
         try device.subscribe(["Note": "(size > 3)"])
         try await waitFor([], device)
         #expect(device.file.subscriptions.state(of: 2) == .complete)
+
+        try await Self.setRole(
+            #""fields": {"ownerId": {"read": false}}, "additional_fields": {"read": true, "write": true}"#
+        )
+        let other = try await self.device(user)
+        try await other.meet()
+        try other.subscribe(["Note": "(size > 3)"])
+        try await waitFor(["7 t"], other)
+        let owner = other.file.state.objects[NoteDevice.object(id)]?[ByteText("ownerId")]
+        #expect(owner == .plain(.string(ByteText(""))))
+        try other.subscribe(["Note": #"(ownerId == "\#(user.id)")"#])
+        try await waitFor([], other)
     }
 }
