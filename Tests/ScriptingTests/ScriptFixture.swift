@@ -87,6 +87,12 @@ struct ScriptFixture {
         return text(outcome)
     }
 
+    /// Why a run failed; nil when it did not.
+    static func reason(_ outcome: ScriptOutcome) -> ScriptFailure.Reason? {
+        guard case .failure(let failure) = outcome.result else { return nil }
+        return failure.reason
+    }
+
     static func text(_ outcome: ScriptOutcome) -> String {
         switch outcome.result {
         case .success(let value): ExtendedJSON.canonical(value)
