@@ -41,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
@@ -98,6 +99,7 @@ let package = Package(
             [
                 "CJavaScript", "CScriptRuntime", "CEpoll", "CZlib", "BSON", "Errors", "Threading",
                 "Observability", product("Crypto", "swift-crypto"), product("CryptoExtras", "swift-crypto"),
+                product("HeapModule", "swift-collections"),
             ],
             exclude: ["README.md"]
         ),
@@ -308,6 +310,7 @@ let package = Package(
                 product("ArgumentParser", "swift-argument-parser"),
                 product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
                 product("NIOCore", "swift-nio"), product("NIOEmbedded", "swift-nio"),
+                product("NIOPosix", "swift-nio"),
             ]
         ),
         tests("TidegateClientTests", ["TidegateClient", product("GRDB", "GRDB.swift")]),

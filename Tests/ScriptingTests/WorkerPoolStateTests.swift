@@ -69,13 +69,17 @@ struct WorkerPoolStateTests {
         var state = Self.state(1, waiting: 300, perApp: 300)
         _ = state.lease("first", app: "a", isNested: false)
         for number in 0..<300 {
-            #expect(state.lease("\(number)", app: number < 290 ? "a" : "b", isNested: false) == .wait)
+            let (app, patience) = (number < 290 ? "a" : "b", number % 10 == 5 ? 1 : number == 280 ? 3 : 9)
+            let deadline = Self.now + .seconds(patience)
+            #expect(state.lease("\(number)", app: app, isNested: false, until: deadline) == .wait)
         }
-        state.expire { $0.hasSuffix("5") }
+        state.expire(at: Self.now)
+        #expect(state.waitingCount == 300)
+        state.expire(at: Self.now + .seconds(2))
         #expect(state.waitingCount == 270)
         // They count as long as they have no answer.
         #expect(state.lease("one more", app: "a", isNested: false) == .refuse)
-        #expect(state.takeExpired(atMost: 16).count == 16)
+        #expect(state.takeExpired(atMost: 16).elementsEqual((0..<16).map { "\($0 * 10 + 5)" }))
         #expect(state.expiredCount == 14)
         #expect(state.lease("one more", app: "b", isNested: false) == .wait)
         #expect(state.takeExpired(atMost: 16).count == 14)
@@ -83,7 +87,8 @@ struct WorkerPoolStateTests {
         for expected in (0..<300).map(String.init).filter({ !$0.hasSuffix("5") }).prefix(200) {
             #expect(Self.text(state.returned(1, at: Self.now)) == "serve \(expected)")
         }
-        state.expire { $0 == "280" }
+        state.expire(at: Self.now + .seconds(3))
+        #expect(state.expiredCount == 1)
         #expect(state.drain().count == 71)
         #expect(state.waitingCount == 0 && state.expiredCount == 0)
     }
@@ -179,5 +184,12 @@ struct WorkerPoolStateTests {
         #expect(seen.count == 49)
         #expect(seen.prefix(4) == [49, 48, 46, 47])
         #expect(queue.isEmpty)
+    }
+}
+
+extension WorkerPoolState {
+    /// Of somebody who has all the time in the world.
+    fileprivate mutating func lease(_ waiter: Waiter, app: String, isNested: Bool) -> Lease {
+        lease(waiter, app: app, isNested: isNested, until: .now + .seconds(3600))
     }
 }

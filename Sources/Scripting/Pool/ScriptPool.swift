@@ -33,10 +33,7 @@ public final class ScriptPool: Scripts {
         let state = Mutex<(@Sendable (ContinuousClock.Instant) -> Duration?)?>(nil)
     }
 
-    private struct Waiter: Sendable {
-        let deadline: ContinuousClock.Instant
-        let resume: CheckedContinuation<Leased, Never>
-    }
+    private typealias Waiter = CheckedContinuation<Leased, Never>
 
     /// What somebody who wants a worker gets.
     private enum Leased: Sendable {
@@ -131,7 +128,7 @@ public final class ScriptPool: Scripts {
     /// Ends all workers and waits until they are gone.
     public func shutdown() async {
         let (waiters, workers) = state.withLock { ($0.places.drain(), Array($0.workers.values)) }
-        for waiter in waiters { waiter.resume.resume(returning: .none) }
+        for waiter in waiters { waiter.resume(returning: .none) }
         for worker in workers { worker.kill() }
         await withCheckedContinuation { done in
             let isEmpty = state.withLock { state in
@@ -178,10 +175,14 @@ public final class ScriptPool: Scripts {
         let leased = await withTaskCancellationHandler {
             await withCheckedContinuation { (resume: CheckedContinuation<Leased, Never>) in
                 guard !Task.isCancelled else { return resume.resume(returning: .none) }
-                let waiter = Waiter(deadline: deadline, resume: resume)
                 let (lease, worker) = state.withLock {
                     state -> (WorkerPoolState<Waiter>.Lease, ScriptWorker?) in
-                    let lease = state.places.lease(waiter, app: app, isNested: isNested)
+                    let lease = state.places.lease(
+                        resume,
+                        app: app,
+                        isNested: isNested,
+                        until: deadline
+                    )
                     switch lease {
                     case .run(let number): return (lease, state.workers[number])
                     case .start(_, let other?): return (lease, state.workers[other])
@@ -194,7 +195,7 @@ public final class ScriptPool: Scripts {
                 case .run: resume.resume(returning: worker.map { .worker($0) } ?? .none)
                 case .start(let number, _):
                     worker?.kill()
-                    spawn(number, for: waiter)
+                    spawn(number, for: resume)
                 case .wait:
                     // Either may have come about before there was a place to give up.
                     if Task.isCancelled || caller?.isGone ?? false { withdraw(place, of: app) }
@@ -222,7 +223,7 @@ public final class ScriptPool: Scripts {
         let found = state.withLock { state in
             place.serial.withLock { $0 }.flatMap { state.places.withdraw(serial: $0, of: app) }
         }
-        found?.resume.resume(returning: .none)
+        found?.resume(returning: .none)
     }
 
     /// How many whose time is up are told so at once, and no others before they have come to it: thousands that came
@@ -232,12 +233,12 @@ public final class ScriptPool: Scripts {
     /// When to look again.
     private func answerOverdue(at now: ContinuousClock.Instant) -> Duration? {
         let (found, waiting, overdue) = state.withLock { state in
-            state.places.expire { $0.deadline <= now }
+            state.places.expire(at: now)
             let found = state.hearing > 0 ? [] : state.places.takeExpired(atMost: Self.overdueAtOnce)
             state.hearing += found.count
             return (found, state.places.waitingCount, state.places.expiredCount)
         }
-        for waiter in found { waiter.resume.resume(returning: .overdue) }
+        for waiter in found { waiter.resume(returning: .overdue) }
         return overdue > 0 ? .milliseconds(5) : waiting > 0 ? .milliseconds(20) : nil
     }
 
@@ -252,7 +253,7 @@ public final class ScriptPool: Scripts {
     private func perform(_ next: WorkerPoolState<Waiter>.Next, freed worker: ScriptWorker?) {
         switch next {
         case .keep: break
-        case .serve(let waiter): waiter.resume.resume(returning: worker.map { .worker($0) } ?? .none)
+        case .serve(let waiter): waiter.resume(returning: worker.map { .worker($0) } ?? .none)
         case .replace(let waiter, let number):
             worker?.kill()
             spawn(number, for: waiter)
@@ -297,12 +298,12 @@ public final class ScriptPool: Scripts {
                 reactor.add(worker)
                 worker.send(.limits(limits))
                 if state.withLock({ $0.places.isDraining }) { worker.kill() }
-                waiter.resume.resume(returning: .worker(worker))
+                waiter.resume(returning: .worker(worker))
             } catch {
                 observer.record(.lifecycle(part: "function-worker", event: "not started: \(error.reason)"))
                 let next = state.withLock { $0.places.lost(number) }
                 perform(next, freed: nil)
-                waiter.resume.resume(returning: .none)
+                waiter.resume(returning: .none)
             }
         }
     }

@@ -1,3 +1,5 @@
+import HeapModule
+
 /// Which worker runs whose call: workers, and a queue of those who wait.
 ///
 /// Pure: events in, decisions out; ``ScriptPool`` performs them. A worker is *busy* from its making on (→
@@ -60,43 +62,51 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
 
         /// Takes out the one of this serial, in steps that grow with the logarithm of their number.
         mutating func take(serial: Int) -> Waiter? {
+            index(of: serial).flatMap { take(at: $0) }
+        }
+
+        /// Whether the one of this serial still waits.
+        func holds(serial: Int) -> Bool { index(of: serial) != nil }
+
+        private func index(of serial: Int) -> Int? {
             var low = head
             var high = entries.count
             while low < high {
                 let middle = (low + high) / 2
                 if entries[middle].serial < serial { low = middle + 1 } else { high = middle }
             }
-            guard low < entries.count, entries[low].serial == serial else { return nil }
-            return take(at: low)
-        }
-
-        mutating func take(where isMeant: (Waiter) -> Bool) -> [Waiter] {
-            var taken: [Waiter] = []
-            for index in head..<entries.count {
-                guard let waiter = entries[index].waiter, isMeant(waiter) else { continue }
-                entries[index].waiter = nil
-                taken.append(waiter)
+            guard low < entries.count, entries[low].serial == serial, entries[low].waiter != nil else {
+                return nil
             }
-            haveLeft(taken.count)
-            return taken
+            return low
         }
 
         private mutating func take(at index: Int) -> Waiter? {
             guard let waiter = entries[index].waiter else { return nil }
             entries[index].waiter = nil
-            haveLeft(1)
-            return waiter
-        }
-
-        private mutating func haveLeft(_ number: Int) {
-            if number == 0 { return }
-            count -= number
+            count -= 1
             while head < entries.count, entries[head].waiter == nil { head += 1 }
             // What is moved is less than what has left since the last time.
             if entries.count >= 64, count * 2 < entries.count {
                 entries.removeAll { $0.waiter == nil }
                 head = 0
             }
+            return waiter
+        }
+    }
+
+    /// When somebody's time is up.
+    private struct Deadline: Comparable {
+        let time: ContinuousClock.Instant
+        let serial: Int
+        let app: String
+
+        static func < (left: Deadline, right: Deadline) -> Bool {
+            (left.time, left.serial) < (right.time, right.serial)
+        }
+
+        static func == (left: Deadline, right: Deadline) -> Bool {
+            (left.time, left.serial) == (right.time, right.serial)
         }
     }
 
@@ -105,6 +115,8 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     /// Those that somebody is in.
     private var queues: [String: Queue] = [:]
     private(set) var waitingCount = 0
+    /// Of all who wait, and of some who have left.
+    private var deadlines = Heap<Deadline>()
     /// Those who wait for no worker any more, only for being told.
     private var expired: ArraySlice<Waiter> = []
     /// Of whoever began to wait last: what ``withdraw(serial:of:)`` takes.
@@ -121,8 +133,13 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     var isEmpty: Bool { workers.isEmpty }
     var expiredCount: Int { expired.count }
 
-    /// Somebody wants a worker of an app.
-    mutating func lease(_ waiter: @autoclosure () -> Waiter, app: String, isNested: Bool) -> Lease {
+    /// Somebody wants a worker of an app, and has no use for one after a time.
+    mutating func lease(
+        _ waiter: @autoclosure () -> Waiter,
+        app: String,
+        isNested: Bool,
+        until deadline: ContinuousClock.Instant
+    ) -> Lease {
         guard !isDraining else { return .refuse }
         if let id = leaseIdle(app: app, isNested: isNested) { return .run(on: id) }
         if workers.count < limits.workers + (isNested ? limits.extraWorkers : 0) {
@@ -140,6 +157,11 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         lastSerial += 1
         waitingCount += 1
         queues[app, default: Queue()].append(waiter(), serial: lastSerial)
+        deadlines.insert(Deadline(time: deadline, serial: lastSerial, app: app))
+        // What is looked through is less than what was added since the last time.
+        if deadlines.count >= 64, deadlines.count > 2 * waitingCount {
+            deadlines = Heap(deadlines.unordered.filter { queues[$0.app]?.holds(serial: $0.serial) ?? false })
+        }
         return .wait
     }
 
@@ -181,9 +203,12 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         return due
     }
 
-    /// Sets some apart that no worker is to serve any more.
-    mutating func expire(where isMeant: (Waiter) -> Bool) {
-        if waitingCount > 0 { expired += withdraw(where: isMeant) }
+    /// Sets those apart whose time is up: no worker is to serve them any more.
+    mutating func expire(at now: ContinuousClock.Instant) {
+        while let first = deadlines.min, first.time <= now {
+            deadlines.removeMin()
+            if let waiter = withdraw(serial: first.serial, of: first.app) { expired.append(waiter) }
+        }
     }
 
     /// Takes the first of those that were set apart.
@@ -191,16 +216,6 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         let taken = expired.prefix(most)
         // An empty slice would keep all that it ever held.
         expired = taken.count < expired.count ? expired.dropFirst(most) : []
-        return taken
-    }
-
-    private mutating func withdraw(where isMeant: (Waiter) -> Bool) -> [Waiter] {
-        var taken: [Waiter] = []
-        for app in queues.keys {
-            taken += queues[app]?.take(where: isMeant) ?? []
-            if queues[app]?.count == 0 { queues[app] = nil }
-        }
-        waitingCount -= taken.count
         return taken
     }
 
@@ -215,8 +230,10 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     /// Takes in nobody new; returns who waited.
     mutating func drain() -> [Waiter] {
         isDraining = true
-        expire { _ in true }
-        return Array(takeExpired(atMost: .max))
+        var waiters = Array(takeExpired(atMost: .max))
+        while let next = takeWaiter(freed: nil) { waiters.append(next.waiter) }
+        deadlines = Heap()
+        return waiters
     }
 
     private mutating func add(_ app: String) -> Int {

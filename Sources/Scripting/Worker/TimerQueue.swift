@@ -1,16 +1,18 @@
-/// When a script's timers are due: a heap by time, and by order of their making among equals.
+import HeapModule
+
+/// When a script's timers are due: by time, and by order of their making among equals.
 struct TimerQueue {
-    private struct Entry {
+    private struct Entry: Comparable {
         let due: ContinuousClock.Instant
         let serial: Int
         let id: Int32
 
         static func < (left: Entry, right: Entry) -> Bool {
-            left.due == right.due ? left.serial < right.serial : left.due < right.due
+            (left.due, left.serial) < (right.due, right.serial)
         }
     }
 
-    private var heap: [Entry] = []
+    private var heap = Heap<Entry>()
     /// The serial of each timer that still counts; entries of others are passed over.
     private var live: [Int32: Int] = [:]
     private var serial = 0
@@ -20,12 +22,7 @@ struct TimerQueue {
     mutating func set(_ id: Int32, due: ContinuousClock.Instant) {
         serial += 1
         live[id] = serial
-        heap.append(Entry(due: due, serial: serial, id: id))
-        var child = heap.count - 1
-        while child > 0, heap[child] < heap[(child - 1) / 2] {
-            heap.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
-        }
+        heap.insert(Entry(due: due, serial: serial, id: id))
     }
 
     mutating func clear(_ id: Int32) {
@@ -35,35 +32,19 @@ struct TimerQueue {
     /// When the next one is due.
     mutating func next() -> ContinuousClock.Instant? {
         dropCleared()
-        return heap.first?.due
+        return heap.min?.due
     }
 
     /// Takes out one that is due.
     mutating func take(at now: ContinuousClock.Instant) -> Int32? {
         dropCleared()
-        guard let first = heap.first, first.due <= now else { return nil }
+        guard let first = heap.min, first.due <= now else { return nil }
         live[first.id] = nil
-        removeFirst()
+        heap.removeMin()
         return first.id
     }
 
     private mutating func dropCleared() {
-        while let first = heap.first, live[first.id] != first.serial { removeFirst() }
-    }
-
-    private mutating func removeFirst() {
-        heap.swapAt(0, heap.count - 1)
-        heap.removeLast()
-        var parent = 0
-        while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && heap[child] < heap[least] {
-                least = child
-            }
-            guard least != parent else { return }
-            heap.swapAt(parent, least)
-            parent = least
-        }
+        while let first = heap.min, live[first.id] != first.serial { heap.removeMin() }
     }
 }
