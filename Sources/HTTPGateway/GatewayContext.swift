@@ -9,6 +9,8 @@ public struct GatewayContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     /// The peer of the socket; a proxy's address when there is one.
     let peerAddress: String?
+    /// Where the request is seen to.
+    let loop: any EventLoop
     /// What is learnt of the request on its way.
     ///
     /// Its id is answered as `X-Appservices-Request-Id` and in an error's `link`.
@@ -18,5 +20,6 @@ public struct GatewayContext: RequestContext {
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         peerAddress = source.channel.remoteAddress?.ipAddress
+        loop = source.channel.eventLoop
     }
 }

@@ -29,7 +29,7 @@ where Inner.Context == GatewayContext {
     }
 
     func respond(to request: DirectRequest, peerAddress: String?) async -> Response {
-        let head = RequestHead(request.head, peerAddress: peerAddress)
+        let head = RequestHead(request.head, peerAddress: peerAddress, on: request.loop)
         let body = RequestBody(buffer: request.body)
         let trace = frame.trace()
         switch request.path {

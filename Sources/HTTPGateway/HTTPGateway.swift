@@ -53,6 +53,9 @@ public struct HTTPGateway: Sendable {
         gate = RequestGate(settings.admission, proxies: settings.trustedProxies)
     }
 
+    /// What new connections pass through.
+    public var turnstiles: Turnstiles { gate.turnstiles }
+
     /// The same gateway under other settings.
     public func with(_ settings: GatewaySettings) -> HTTPGateway {
         var copy = self

@@ -1,20 +1,24 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import NIOCore
 
 /// What is looked at of a request before its body, whoever received it.
 struct RequestHead: Sendable {
     let http: HTTPRequest
     /// The peer of the socket; a proxy's address when there is one.
     let peerAddress: String?
+    /// Where the request is seen to.
+    let loop: any EventLoop
 
-    init(_ http: HTTPRequest, peerAddress: String?) {
+    init(_ http: HTTPRequest, peerAddress: String?, on loop: any EventLoop) {
         self.http = http
         self.peerAddress = peerAddress
+        self.loop = loop
     }
 
     init(_ request: Request, _ context: GatewayContext) {
-        self.init(request.head, peerAddress: context.peerAddress)
+        self.init(request.head, peerAddress: context.peerAddress, on: context.loop)
     }
 
     var headers: HTTPFields { http.headerFields }

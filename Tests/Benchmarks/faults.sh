@@ -43,7 +43,8 @@ during() { # title, then a command that makes the fault go on
     if [ -s "$work/fault.out" ]; then printf '%30s%s\n' "" "$(tail -1 "$work/fault.out")"; fi
 }
 callers() { # name count: so many callers ask again and again; tells what they got
-    python3 "$here/callers.py" "$endpoint/$1" "$2" "$((seconds + 1))"
+    # They are elsewhere: their own work is not to be what others wait for.
+    nice -n 19 python3 "$here/callers.py" "$endpoint/$1" "$2" "$((seconds + 1))"
 }
 during "a busy loop" callers loop 1
 during "an allocation bomb" callers bomb 1

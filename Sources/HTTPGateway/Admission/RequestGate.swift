@@ -10,6 +10,8 @@ import Synchronization
 /// One per gateway; nothing is shared between gateways. What is let in is counted out again, so that a
 /// gateway recovers by itself.
 final class RequestGate: Sendable {
+    /// What may wait passes through them on its way.
+    let turnstiles = Turnstiles()
     private let limits: AdmissionLimits
     private let proxies: TrustedProxies
     private let underWay = Atomic<Int>(0)

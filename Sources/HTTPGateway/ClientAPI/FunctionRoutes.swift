@@ -90,6 +90,7 @@ struct FunctionRoutes {
         _ context: CallContext,
         _ body: [UInt8]
     ) async throws(ServiceError) -> Response {
+        await gate.turnstiles.pass(on: head.loop)
         func answer(
             within transaction: EnclosingTransaction? = nil
         ) async throws(ServiceError) -> RememberedAnswer {

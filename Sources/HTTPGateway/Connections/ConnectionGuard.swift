@@ -46,6 +46,8 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     private var requests = 0
     private var isMultiplexed = false
     private var hasBytes = false
+    /// Whether the head of a request has ever come.
+    private(set) var hasSentRequest = false
 
     /// - Parameters:
     ///   - connections: Shared by all connections.
@@ -117,6 +119,7 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
         timer = nil
         requests += 1
         hasBytes = false
+        hasSentRequest = true
         if isMultiplexed { self.isMultiplexed = true }
     }
 

@@ -77,7 +77,12 @@ final class DirectHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if body == nil { body = chunk } else { body?.writeBuffer(&chunk) }
         case (.collecting(let head, let path), .end(nil)):
             phase = .answering
-            let request = DirectRequest(head: head, path: path, body: body ?? ByteBuffer())
+            let request = DirectRequest(
+                head: head,
+                path: path,
+                body: body ?? ByteBuffer(),
+                loop: context.eventLoop
+            )
             body = nil
             requests.deliver(request)
         case (.collecting, .head), (.collecting, .end):

@@ -7,6 +7,8 @@ public struct DirectRequest: Sendable {
     let head: HTTPRequest
     let path: DirectPath
     let body: ByteBuffer
+    /// The connection's.
+    let loop: any EventLoop
 }
 
 /// What a request is for that is answered without the framework.

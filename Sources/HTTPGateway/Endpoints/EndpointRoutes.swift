@@ -90,6 +90,7 @@ struct EndpointRoutes {
             return Response(status: .notFound)
         }
         let deadline = ContinuousClock.now + settings.requestTimeout
+        await gate.turnstiles.pass(on: head.loop)
         let facts = RequestFacts(head, settings: settings)
         trace.note { noted in
             noted.operation = "endpoint \(endpoint.route)"

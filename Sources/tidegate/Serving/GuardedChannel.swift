@@ -3,17 +3,24 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// A connection with a ``ConnectionGuard`` before everything else.
+/// A connection with a ``ConnectionGuard`` and a ``NewcomerHandler`` before everything else.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let connections: ConnectionCount
+    let turnstiles: Turnstiles
     let headTimeout: TimeAmount
     let isPlain: Bool
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         do {
-            try channel.pipeline.syncOperations.addHandler(
-                ConnectionGuard(connections: connections, headTimeout: headTimeout, isPlain: isPlain)
+            let guardian = ConnectionGuard(
+                connections: connections,
+                headTimeout: headTimeout,
+                isPlain: isPlain
+            )
+            try channel.pipeline.syncOperations.addHandlers(
+                guardian,
+                NewcomerHandler(turnstiles, behind: guardian)
             )
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
@@ -29,10 +36,12 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 /// How the connections of all doors are guarded: the limits, and what is counted across doors.
 struct ConnectionPolicy: Sendable {
     private let connections: ConnectionCount
+    private let turnstiles: Turnstiles
     private let headTimeout: TimeAmount
 
     /// Takes no more connections than the system has files for: those to PostgreSQL, logs and the like need some.
-    init(_ settings: ServerSettings, _ logger: Logger) {
+    init(_ settings: ServerSettings, _ turnstiles: Turnstiles, _ logger: Logger) {
+        self.turnstiles = turnstiles
         let files = FileLimit.raise() - settings.poolSize - 100
         let most = max(1, min(settings.connections.most, files))
         if most < settings.connections.most {
@@ -49,6 +58,7 @@ struct ConnectionPolicy: Sendable {
             base: GuardedChannel(
                 base: base,
                 connections: connections,
+                turnstiles: turnstiles,
                 headTimeout: headTimeout,
                 isPlain: isPlain
             )

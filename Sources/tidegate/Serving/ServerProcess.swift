@@ -41,7 +41,7 @@ struct ServerProcess: Sendable {
         let responder = CurrentResponder(gateway.responder())
         let current = CurrentSettings(settings, load: reloadSettings)
         let http1 = http1(current)
-        let guarding = ConnectionPolicy(settings, logger)
+        let guarding = ConnectionPolicy(settings, gateway.turnstiles, logger)
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers

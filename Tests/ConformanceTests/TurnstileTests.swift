@@ -1,0 +1,110 @@
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import HTTPGateway
+@testable import tidegate
+
+@Suite("What may wait is let in a few at a time")
+struct TurnstileTests {
+    /// Connections on one event loop whose time stands still until it is moved.
+    private struct Crowd {
+        let loop = EmbeddedEventLoop()
+        let turnstiles = Turnstiles()
+        let count = ConnectionCount(most: 0)
+
+        func connection() throws -> (channel: EmbeddedChannel, guardian: ConnectionGuard) {
+            let guardian = ConnectionGuard(connections: count, headTimeout: .seconds(60), isPlain: true)
+            let channel = EmbeddedChannel(loop: loop)
+            try channel.pipeline.syncOperations.addHandlers(
+                guardian,
+                NewcomerHandler(turnstiles, behind: guardian)
+            )
+            try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
+            return (channel, guardian)
+        }
+    }
+
+    /// How many have passed.
+    private final class Passed: Sendable {
+        let count = Atomic(0)
+    }
+
+    private static func text(_ channel: EmbeddedChannel) throws -> String? {
+        try channel.readInbound(as: ByteBuffer.self).map { String(buffer: $0) }
+    }
+
+    @Test("new connections wait for one another, those served before for nobody")
+    func newcomers() throws {
+        let crowd = Crowd()
+        let known = try crowd.connection()
+        try known.channel.writeInbound(ByteBuffer(string: "first"))
+        #expect(try Self.text(known.channel) == "first")
+        known.guardian.headArrived(isMultiplexed: false)
+
+        let newcomers = try (0..<40).map { _ in try crowd.connection().channel }
+        for (number, channel) in newcomers.enumerated() {
+            try channel.writeInbound(ByteBuffer(string: "request \(number)"))
+        }
+        var served = try newcomers.compactMap { try Self.text($0) }
+        #expect(served == (0..<3).map { "request \($0)" })
+        try known.channel.writeInbound(ByteBuffer(string: "second"))
+        #expect(try Self.text(known.channel) == "second")
+
+        while served.count < 40 {
+            crowd.loop.advanceTime(by: .microseconds(100))
+            let more = try newcomers.compactMap { try Self.text($0) }
+            #expect((1...4).contains(more.count))
+            if more.isEmpty { break }
+            served += more
+        }
+        #expect(served == (0..<40).map { "request \($0)" })
+    }
+
+    @Test("what comes while somebody waits stays in order, and comes before their end")
+    func order() throws {
+        let crowd = Crowd()
+        let channels = try (0..<6).map { _ in try crowd.connection().channel }
+        for channel in channels { try channel.writeInbound(ByteBuffer(string: "a")) }
+        try channels[5].writeInbound(ByteBuffer(string: "b"))
+        channels[4].close(promise: nil)
+        #expect(try Self.text(channels[4]) == "a")
+        #expect(try Self.text(channels[5]) == nil)
+        crowd.loop.advanceTime(by: .microseconds(100))
+        #expect(try Self.text(channels[5]) == "ab")
+        // They may pass without waiting again once nobody waits.
+        crowd.loop.advanceTime(by: .milliseconds(1))
+        let last = try crowd.connection().channel
+        try last.writeInbound(ByteBuffer(string: "c"))
+        #expect(try Self.text(last) == "c")
+    }
+
+    @Test("calls leave the event loop to others in between, and all get their turn")
+    func calls() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let turnstiles = Turnstiles()
+        let passed = Passed()
+        let before = await withTaskExecutorPreference(EventLoopTaskExecutor(loop)) {
+            await withTaskGroup(of: Void.self, returning: Int.self) { calls in
+                for _ in 0..<100 {
+                    calls.addTask {
+                        await turnstiles.pass(on: loop)
+                        passed.count.add(1, ordering: .relaxed)
+                    }
+                }
+                // Comes to the loop behind all of them.
+                let before = try? await loop.submit { passed.count.load(ordering: .relaxed) }.get()
+                await calls.waitForAll()
+                return before ?? 100
+            }
+        }
+        #expect((1..<100).contains(before))
+        #expect(passed.count.load(ordering: .relaxed) == 100)
+        // Elsewhere nobody waits.
+        for _ in 0..<20 { await turnstiles.pass(on: loop) }
+        try await group.shutdownGracefully()
+    }
+}
