@@ -2,6 +2,7 @@ public import Hummingbird
 import Logging
 import NIOCore
 import Observability
+import Scripting
 
 /// What travels with one HTTP request.
 public struct GatewayContext: RequestContext {
@@ -9,8 +10,8 @@ public struct GatewayContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     /// The peer of the socket; a proxy's address when there is one.
     let peerAddress: String?
-    /// Where the request is seen to.
-    let loop: any EventLoop
+    /// On which the request came: a connection, or a stream of one.
+    let channel: any Channel
     /// What is learnt of the request on its way.
     ///
     /// Its id is answered as `X-Appservices-Request-Id` and in an error's `link`.
@@ -20,6 +21,17 @@ public struct GatewayContext: RequestContext {
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         peerAddress = source.channel.remoteAddress?.ipAddress
-        loop = source.channel.eventLoop
+        channel = source.channel
+    }
+
+    /// Of whoever waits for the answer, where the request has a channel of its own; else it is the connection's.
+    ///
+    /// That is a stream of HTTP/2, which a client gives up by itself. Its parent is the connection, whose parent is the
+    /// door.
+    var streamPresence: CallerPresence? {
+        guard channel.parent?.parent != nil else { return nil }
+        let presence = CallerPresence()
+        channel.closeFuture.whenComplete { _ in presence.leave() }
+        return presence
     }
 }

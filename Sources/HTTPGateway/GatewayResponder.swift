@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 import Observability
+import Scripting
 
 /// Answers every request: those of the Data API and of endpoints at once, all others by the router.
 struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder, DirectResponder
@@ -11,6 +12,11 @@ where Inner.Context == GatewayContext {
     let frame: RequestFrame
 
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
+        guard let presence = context.streamPresence else { return await answer(request, context) }
+        return await CallerPresence.$current.withValue(presence) { await answer(request, context) }
+    }
+
+    private func answer(_ request: Request, _ context: GatewayContext) async -> Response {
         let head = RequestHead(request, context)
         let trace = frame.trace()
         if request.method == .post, let path = DataAPIPath(head.target) {

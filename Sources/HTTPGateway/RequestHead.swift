@@ -18,7 +18,7 @@ struct RequestHead: Sendable {
     }
 
     init(_ request: Request, _ context: GatewayContext) {
-        self.init(request.head, peerAddress: context.peerAddress, on: context.loop)
+        self.init(request.head, peerAddress: context.peerAddress, on: context.channel.eventLoop)
     }
 
     var headers: HTTPFields { http.headerFields }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import NIOPosix
+import Scripting
 import Synchronization
 import Testing
 
@@ -16,7 +17,12 @@ struct TurnstileTests {
         let count = ConnectionCount(most: 0)
 
         func connection() throws -> (channel: EmbeddedChannel, guardian: ConnectionGuard) {
-            let guardian = ConnectionGuard(connections: count, headTimeout: .seconds(60), isPlain: true)
+            let guardian = ConnectionGuard(
+                connections: count,
+                headTimeout: .seconds(60),
+                isPlain: true,
+                presence: CallerPresence()
+            )
             let channel = EmbeddedChannel(loop: loop)
             try channel.pipeline.syncOperations.addHandlers(
                 guardian,

@@ -1,4 +1,5 @@
 public import NIOCore
+public import Scripting
 import Synchronization
 
 /// How many connections stand, of all doors together.
@@ -41,6 +42,7 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     private let headTimeout: TimeAmount
     /// Whether answers can be written as they are.
     private let isPlain: Bool
+    private let presence: CallerPresence
     private var isWelcome = true
     private var timer: Scheduled<Void>?
     private var requests = 0
@@ -53,10 +55,17 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     ///   - connections: Shared by all connections.
     ///   - headTimeout: How long a head may take.
     ///   - isPlain: Whether the connection is without TLS.
-    public init(connections: ConnectionCount, headTimeout: TimeAmount, isPlain: Bool) {
+    ///   - presence: Of whoever is at the other end, who is gone when nothing can come any more.
+    public init(
+        connections: ConnectionCount,
+        headTimeout: TimeAmount,
+        isPlain: Bool,
+        presence: CallerPresence
+    ) {
         self.connections = connections
         self.headTimeout = headTimeout
         self.isPlain = isPlain
+        self.presence = presence
     }
 
     /// Counts the connection until it closes.
@@ -96,6 +105,18 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     public func channelReadComplete(context: ChannelHandlerContext) {
         if hasBytes, requests == 0, !isMultiplexed { startTimer(context) }
         context.fireChannelReadComplete()
+    }
+
+    /// Says that the client is gone; one who only ends what they send looks the same until they are answered.
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { presence.leave() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Says so, too.
+    public func channelInactive(context: ChannelHandlerContext) {
+        presence.leave()
+        context.fireChannelInactive()
     }
 
     private func startTimer(_ context: ChannelHandlerContext) {

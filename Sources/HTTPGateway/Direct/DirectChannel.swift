@@ -1,7 +1,6 @@
 public import HummingbirdCore
 public import Logging
 public import NIOCore
-import Scripting
 
 /// A connection of HTTP/1.1 whose requests of the Data API do not go through the framework.
 ///
@@ -50,14 +49,12 @@ public struct DirectChannel<Base: ServerChildChannel>: ServerChildChannel {
 
     /// Serves the connection until it closes.
     public func handle(value: Value, logger: Logger) async {
-        await CallerPresence.$current.withValue(value.requests.presence) {
-            await withDiscardingTaskGroup { group in
-                group.addTask {
-                    await value.requests.run(responder, serverName: serverName, on: value.connection)
-                }
-                await base.handle(value: value.base, logger: logger)
-                value.requests.end()
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await value.requests.run(responder, serverName: serverName, on: value.connection)
             }
+            await base.handle(value: value.base, logger: logger)
+            value.requests.end()
         }
     }
 }

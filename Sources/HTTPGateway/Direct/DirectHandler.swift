@@ -1,7 +1,6 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
-import Scripting
 
 /// Takes requests of the Data API and of endpoints out of a connection of HTTP/1.1 once they have arrived whole;
 /// all others go on to the framework.
@@ -112,8 +111,6 @@ final class DirectHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // One who closes the connection and one who only ends what they send look the same until they are answered.
-        if case ChannelEvent.inputClosed = event { requests.presence.leave() }
         if case .answering = phase {
             held.append(.event(event))
         } else {

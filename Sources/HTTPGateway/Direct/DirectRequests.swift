@@ -2,7 +2,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOHTTPTypes
-import Scripting
 import Synchronization
 
 /// The requests of one connection that are answered directly: one at a time, by one task, as long as the
@@ -17,8 +16,6 @@ final class DirectRequests: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Of whoever is at the other end; requests of the framework's have it, too.
-    let presence = CallerPresence()
 
     // MARK: On the connection's event loop
 
@@ -38,7 +35,6 @@ final class DirectRequests: Sendable {
 
     /// No request comes any more, and nobody waits for an answer.
     func end() {
-        presence.leave()
         let (waiting, writer) = state.withLock { state in
             state.isOver = true
             return (state.waiting.take(), state.writer.take())

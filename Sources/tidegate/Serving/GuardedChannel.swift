@@ -2,6 +2,7 @@ import HTTPGateway
 import HummingbirdCore
 import Logging
 import NIOCore
+import Scripting
 
 /// A connection with a ``ConnectionGuard`` and a ``NewcomerHandler`` before everything else.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
@@ -11,13 +12,22 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let headTimeout: TimeAmount
     let isPlain: Bool
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+    struct Value: ServerChildChannelValue {
+        let base: Base.Value
+        let presence: CallerPresence
+
+        var channel: any Channel { base.channel }
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let presence = CallerPresence()
+        let guardian = ConnectionGuard(
+            connections: connections,
+            headTimeout: headTimeout,
+            isPlain: isPlain,
+            presence: presence
+        )
         do {
-            let guardian = ConnectionGuard(
-                connections: connections,
-                headTimeout: headTimeout,
-                isPlain: isPlain
-            )
             try channel.pipeline.syncOperations.addHandlers(
                 guardian,
                 NewcomerHandler(turnstiles, behind: guardian)
@@ -25,11 +35,13 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
-        return base.setup(channel: channel, logger: logger)
+        return base.setup(channel: channel, logger: logger).map { Value(base: $0, presence: presence) }
     }
 
-    func handle(value: Base.Value, logger: Logger) async {
-        await base.handle(value: value, logger: logger)
+    func handle(value: Value, logger: Logger) async {
+        await CallerPresence.$current.withValue(value.presence) {
+            await base.handle(value: value.base, logger: logger)
+        }
     }
 }
 

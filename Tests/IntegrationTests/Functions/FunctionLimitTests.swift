@@ -52,16 +52,56 @@ struct FunctionLimitTests {
         framed.send(
             "POST /api/client/v2.0/app/left-abcde/functions/call HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(user.accessToken)\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         )
+        async let alone = Shell.finish(
+            URL(fileURLWithPath: "/usr/bin/curl"),
+            ["-sk", "--http1.1", "-m", "5", server.https + "/app/left-abcde/endpoint/left"]
+        )
+        let stream = server.directory.appendingPathComponent("stream")
+        async let connection = Self.giveUpStream(
+            "/app/left-abcde/endpoint/left",
+            at: server.https,
+            when: stream.path
+        )
         async let patient = api.call("called", as: user)
-        try await eventually { try await waiting() == 3 }
+        try await eventually { try await waiting() == 5 }
         direct.close()
         framed.close()
+        try Data().write(to: stream)
         try await eventually { try await waiting() == 1 }
         try Shell.psql(server.database, #"insert into todo."Gate" (doc) values ('{"_id": "open"}')"#)
         #expect(try await held.text == #""done""#)
         #expect(try await patient.status == 200)
-        // Were the other two to come, one of them would have met the key that is there by now.
+        _ = try await alone
         #expect(try ids() == "called,held,open")
+        try FileManager.default.removeItem(at: stream)
+        try await connection
+    }
+
+    /// Asks in a stream of HTTP/2, gives that up when a file is there, and closes the connection when it is gone.
+    private static func giveUpStream(_ path: String, at origin: String, when file: String) async throws {
+        func frame(_ type: UInt8, _ flags: UInt8, stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
+            [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
+        }
+        let text = Array(path.utf8)
+        // `:method: GET`, `:scheme: https`, `:path` and `:authority`.
+        let block: [UInt8] = [0x82, 0x87, 0x04, UInt8(text.count)] + text + [0x01, 1, UInt8(ascii: "x")]
+        let asking =
+            Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(4, 0, stream: 0, [])
+            + frame(1, 5, stream: 1, block)
+        let cancelling = frame(3, 0, stream: 1, [0, 0, 0, 8])
+        func encoded(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+        let address = origin.dropFirst("https://".count)
+        let script = """
+            (echo \(encoded(asking)) | base64 -d
+             until [ -e "\(file)" ]; do sleep 0.1; done
+             echo \(encoded(cancelling)) | base64 -d
+             while [ -e "\(file)" ]; do sleep 0.1; done) |
+            openssl s_client -quiet -no_ign_eof -alpn h2 -connect \(address)
+            """
+        _ = try await Shell.finish(
+            URL(fileURLWithPath: "/usr/bin/timeout"),
+            ["330", "/bin/sh", "-c", script]
+        )
     }
 
     private static let hold = """
