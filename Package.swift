@@ -144,7 +144,7 @@ let package = Package(
                 product("HummingbirdCore", "hummingbird"),
                 product("HummingbirdTLS", "hummingbird"),
                 product("HummingbirdHTTP2", "hummingbird"),
-                product("NIOCore", "swift-nio"),
+                product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
                 product("NIOHTTPTypes", "swift-nio-extras"),
                 product("HTTPTypes", "swift-http-types"),
                 product("Logging", "swift-log"),
@@ -184,7 +184,7 @@ let package = Package(
                 product("SwiftASN1", "swift-asn1"),
                 product("Crypto", "swift-crypto"),
                 product("Logging", "swift-log"),
-                product("NIOCore", "swift-nio"),
+                product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
                 product("NIOSSL", "swift-nio-ssl"),
             ],
             swiftSettings: settings

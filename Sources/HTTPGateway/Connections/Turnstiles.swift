@@ -1,16 +1,23 @@
 import NIOCore
+public import NIOPosix
 import Synchronization
 
 /// Lets what may wait in a few at a time, on each event loop by itself: first requests of new connections, and calls
 /// of functions, for which the number of workers sets the pace anyway.
 ///
 /// A loop sees to everything in the order in which it comes. When thousands connect or call at once, whoever asks for
-/// something else would wait for all of them.
-public final class Turnstiles: Sendable {
+/// something else would wait for all of them. So a loop looks at its sockets again after every few: to be told when it
+/// did, this belongs to the loops' group as its delegate.
+public final class Turnstiles: NIOEventLoopMetricsDelegate {
     private let loops = Mutex<[ObjectIdentifier: NIOLoopBound<LoopTurnstiles>]>([:])
 
     /// Nobody waits at first.
     public init() {}
+
+    /// A loop has worked off what it had, and looks at its sockets next.
+    public func processedTick(info: NIOEventLoopTickInfo) {
+        loops.withLock { $0[info.eventLoopID] }?.value.ticks.count += 1
+    }
 
     /// Those of an event loop; to be asked on it.
     func of(_ loop: any EventLoop) -> LoopTurnstiles {
@@ -40,31 +47,42 @@ public final class Turnstiles: Sendable {
 struct LoopTurnstiles {
     let newcomers: Turnstile
     let calls: Turnstile
+    let ticks = LoopTicks()
 
     init(_ loop: any EventLoop) {
-        newcomers = Turnstile(loop)
-        calls = Turnstile(loop)
+        // Others wait for about a millisecond then, and what comes in such numbers all the time is not held up.
+        newcomers = Turnstile(loop, ticks, atOnce: 8)
+        calls = Turnstile(loop, ticks, atOnce: 16)
     }
+}
+
+/// How often an event loop has come to looking at its sockets.
+final class LoopTicks {
+    var count = 0
 }
 
 /// Who waits on one event loop, in the order in which they came.
 final class Turnstile {
     private let loop: any EventLoop
+    private let ticks: LoopTicks
+    /// Let in at once: what others wait for at the most.
+    let atOnce: Int
     private var waiting = CircularBuffer<() -> Bool>()
     /// When the first of those was let in whose number is limited.
     private var begun: NIODeadline?
     private var admitted = 0
     private var isPlanned = false
 
-    /// Let in at once: what others wait for at the most.
-    private static let atOnce = 4
     /// In which so many pass without waiting.
     private static let window = TimeAmount.milliseconds(1)
-    /// In which the sockets are looked at.
-    private static let shortestPause = TimeAmount.microseconds(100)
+    private static let pause = TimeAmount.microseconds(100)
+    /// After so many pauses the next come in, whether or not the sockets were looked at.
+    private static let patience = 20
 
-    init(_ loop: any EventLoop) {
+    init(_ loop: any EventLoop, _ ticks: LoopTicks, atOnce: Int) {
         self.loop = loop
+        self.ticks = ticks
+        self.atOnce = atOnce
     }
 
     /// Whether one may pass at once; who may not can wait.
@@ -75,7 +93,7 @@ final class Turnstile {
             begun = now
             admitted = 0
         }
-        guard admitted < Self.atOnce else { return false }
+        guard admitted < atOnce else { return false }
         admitted += 1
         return true
     }
@@ -83,18 +101,18 @@ final class Turnstile {
     /// - Parameter pass: Called when the turn has come; answers whether somebody has taken it.
     func wait(_ pass: @escaping () -> Bool) {
         waiting.append(pass)
-        plan()
+        if !isPlanned { plan(behind: ticks.count, pauses: 1) }
     }
 
-    private func plan() {
-        if isPlanned { return }
+    /// What is due while the loop still works something off comes before it looks at the sockets.
+    private func plan(behind tick: Int, pauses: Int) {
         isPlanned = true
-        let isolated = loop.assumeIsolated()
-        let began = loop.now
-        // When those who were let in have been seen to, others have as much time as that took.
-        isolated.execute {
-            let pause = max(Self.shortestPause, self.loop.now - began)
-            isolated.scheduleTask(in: pause) { self.letIn() }
+        loop.assumeIsolated().scheduleTask(in: Self.pause) {
+            if self.ticks.count == tick, pauses < Self.patience {
+                self.plan(behind: tick, pauses: pauses + 1)
+            } else {
+                self.letIn()
+            }
         }
     }
 
@@ -102,9 +120,9 @@ final class Turnstile {
         isPlanned = false
         begun = loop.now
         admitted = 0
-        while admitted < Self.atOnce, let pass = waiting.popFirst() {
+        while admitted < atOnce, let pass = waiting.popFirst() {
             if pass() { admitted += 1 }
         }
-        if !waiting.isEmpty { plan() }
+        if !waiting.isEmpty { plan(behind: ticks.count, pauses: 1) }
     }
 }

@@ -5,6 +5,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import SyncBridge
 
@@ -42,6 +43,10 @@ struct ServerProcess: Sendable {
         let current = CurrentSettings(settings, load: reloadSettings)
         let http1 = http1(current)
         let guarding = ConnectionPolicy(settings, gateway.turnstiles, logger)
+        let loops = MultiThreadedEventLoopGroup(
+            numberOfThreads: System.coreCount,
+            metricsDelegate: gateway.turnstiles
+        )
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers
@@ -61,6 +66,7 @@ struct ServerProcess: Sendable {
                     },
                     configuration: configuration(host: settings.host, port: settings.port),
                     onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
+                    eventLoopGroupProvider: .shared(loops),
                     logger: logger
                 ),
                 settings.host,
@@ -88,6 +94,7 @@ struct ServerProcess: Sendable {
                         },
                         configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
                         onServerRunning: { await doors.opened(https: $0.localAddress?.port ?? 0) },
+                        eventLoopGroupProvider: .shared(loops),
                         logger: logger
                     ),
                     settings.httpsHost,
@@ -166,6 +173,7 @@ struct ServerProcess: Sendable {
             pipeline.removeHandler(handler, promise: nil)
         }
         remove(ConnectionGuard.self)
+        remove(NewcomerHandler.self)
         remove(DrainHandler.self)
         remove(SlowBodyHandler.self)
         remove(SlowReaderHandler.self)
