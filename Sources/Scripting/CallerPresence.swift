@@ -2,8 +2,8 @@ import Synchronization
 
 /// Whether somebody still waits for the answer of a call.
 ///
-/// A door has one for each of its connections, and says when it closes. A call that waits for a worker then gives
-/// its place up; one that runs is left alone, since it may have changed something.
+/// A connection has one, and a stream of HTTP/2 its own; its door says when it closes. A call that waits for a worker
+/// then gives its place up; one that runs is left alone, since it may have changed something.
 public final class CallerPresence: Sendable {
     /// Who waits for what this task does; nil where nobody knows.
     @TaskLocal public static var current: CallerPresence?
