@@ -100,6 +100,7 @@ let package = Package(
                 "CJavaScript", "CScriptRuntime", "CEpoll", "CZlib", "BSON", "Errors", "Threading",
                 "Observability", product("Crypto", "swift-crypto"), product("CryptoExtras", "swift-crypto"),
                 product("HeapModule", "swift-collections"),
+                product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
             ],
             exclude: ["README.md"]
         ),

@@ -191,6 +191,60 @@ struct PoolTests {
         #expect(pool.processIDs == [])
     }
 
+    @Test("leaves alone who is next on a worker when a task is cancelled just as its run is over")
+    func cancelledAtTheEnd() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        let bundle = ScriptFixture.bundle(["test": Self.waits])
+        let gate = Gate()
+        func begin() -> Task<ScriptOutcome, Never> {
+            Task { await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: gate) }
+        }
+        for round in 0..<50 {
+            let first = begin()
+            await Self.eventually { gate.entered == 2 * round + 1 }
+            let second = begin()
+            await Self.eventually { pool.counts.waiting == 1 }
+            gate.open()
+            // The second begins as soon as the first is read to be over, which the first's task learns later.
+            while pool.counts.waiting > 0 {}
+            first.cancel()
+            _ = await first.value
+            await Self.eventually { gate.entered == 2 * round + 2 }
+            gate.open()
+            #expect(ScriptFixture.text(await second.value) == #"{"$numberInt":"1"}"#)
+        }
+        await pool.shutdown()
+    }
+
+    @Test("reads no further while more is asked than may wait here, and loses none of it")
+    func unread() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        // Eight of them are more than may wait; the other two stay with the worker.
+        let source = """
+            exports = async () => {
+              const c = context.services.get('mongodb-atlas').db('d').collection('c');
+              const text = 'x'.repeat(1 << 22);
+              const calls = [];
+              for (let i = 0; i < 10; i++) calls.push(c.findOne({ text }));
+              return (await Promise.all(calls)).length;
+            }
+            """
+        let gate = Gate()
+        let run = Task { await ScriptFixture.run(source, host: gate, pool: pool) }
+        await Self.eventually { gate.entered == 8 }
+        try? await Task.sleep(for: .milliseconds(200))
+        #expect(gate.entered == 8)
+        let opener = Task {
+            while !Task.isCancelled {
+                gate.open()
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        #expect(ScriptFixture.text(await run.value) == #"{"$numberInt":"10"}"#)
+        opener.cancel()
+        await pool.shutdown()
+    }
+
     @Test("gives up the places of those who have gone, and leaves alone what runs for them")
     func gone() async {
         let pool = ScriptFixture.pool(ScriptLimits(workers: 1))

@@ -103,6 +103,21 @@ struct WorkerPoolStateTests {
         #expect(state.lease("3", app: "a", isNested: false) == .run(on: 1))
     }
 
+    @Test("prefers the worker that is read where the caller is, though another was busy last")
+    func nearness() {
+        final class Place {}
+        let (left, right) = (Place(), Place())
+        var state = Self.state(2)
+        for (number, home) in [(1, left), (2, right)] {
+            _ = state.lease("\(number)", app: "a", isNested: false)
+            state.settle(number, at: ObjectIdentifier(home))
+        }
+        _ = state.returned(1, at: Self.now)
+        _ = state.returned(2, at: Self.now + .seconds(1))
+        #expect(state.leaseIdle(app: "a", isNested: false, here: ObjectIdentifier(left)) == 1)
+        #expect(state.leaseIdle(app: "a", isNested: false, here: ObjectIdentifier(left)) == 2)
+    }
+
     @Test("takes the place of an idle worker of another app")
     func givesWay() {
         var state = Self.state(1)

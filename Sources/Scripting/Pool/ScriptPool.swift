@@ -1,3 +1,5 @@
+internal import NIOCore
+internal import NIOPosix
 public import Observability
 import Synchronization
 import Threading
@@ -11,33 +13,45 @@ public final class ScriptPool: Scripts {
     public let limits: ScriptLimits
     private let command: [String]
     private let observer: Observer
-    private let reactor: WorkerReactor
     /// Starts and reaps workers; they end with this thread.
     private let spawner = DedicatedThread(name: "script-spawn")
     private let state: Mutex<State>
     private let serial = Atomic<Int64>(0)
-    /// What the reactor's thread does now and then; it must not keep the pool alive.
-    private let overdue = Withdrawal()
 
     private struct State {
         var places: WorkerPoolState<Waiter>
         var workers: [Int: ScriptWorker] = [:]
         var whenEmpty: [CheckedContinuation<Void, Never>] = []
-        /// Whether a task looks for idle workers now and then.
-        var looksForIdle = false
+        /// Whether a task looks after the workers and those who wait for one.
+        var isLookedAfter = false
         /// Of those who were told that none came in time, how many have not come to it yet.
         var hearing = 0
     }
 
-    private final class Withdrawal: Sendable {
-        let state = Mutex<(@Sendable (ContinuousClock.Instant) -> Duration?)?>(nil)
-    }
+    /// Begins something on a worker; nil when that cannot be.
+    private typealias Beginning = @Sendable (ScriptWorker) -> WorkerAnswers?
 
-    private typealias Waiter = CheckedContinuation<Leased, Never>
+    /// Somebody who wants a worker.
+    private struct Waiter: Sendable {
+        let begin: Beginning
+        private let told: CheckedContinuation<Leased, Never>
+
+        init(_ begin: @escaping Beginning, _ told: CheckedContinuation<Leased, Never>) {
+            self.begin = begin
+            self.told = told
+        }
+
+        /// The worker begins before the one who waits has come to it.
+        func take(_ worker: ScriptWorker) {
+            told.resume(returning: .worker(worker, begin(worker)))
+        }
+
+        func goWithout(_ leased: Leased = .none) { told.resume(returning: leased) }
+    }
 
     /// What somebody who wants a worker gets.
     private enum Leased: Sendable {
-        case worker(ScriptWorker)
+        case worker(ScriptWorker, WorkerAnswers?)
         case none
         /// None in time.
         case overdue
@@ -56,13 +70,6 @@ public final class ScriptPool: Scripts {
         self.limits = limits
         self.observer = observer
         state = Mutex(State(places: WorkerPoolState(limits: limits)))
-        let overdue = overdue
-        reactor = WorkerReactor { now in overdue.state.withLock { $0 }?(now) }
-        overdue.state.withLock { withdraw in withdraw = { [weak self] in self?.answerOverdue(at: $0) } }
-    }
-
-    deinit {
-        reactor.stop()
     }
 
     /// Runs one function to its end; cancelling the task ends the run.
@@ -91,44 +98,53 @@ public final class ScriptPool: Scripts {
             return ScriptOutcome(result: .failure(ScriptFailure(.execution, message)))
         }
         guard
-            let worker = await lease(
+            let (worker, answers) = await lease(
                 app: bundle.app,
                 isNested: depth > 0,
                 until: deadline,
-                for: call.caller
+                for: call.caller,
+                { run.begin(on: $0, bundle) }
             )
         else {
             let failure: ScriptFailure =
                 deadline <= .now ? .time : call.caller?.isGone ?? false ? .abandoned : .busy
             return ScriptOutcome(result: .failure(failure))
         }
-        guard deadline > .now else {
-            release(worker, mayGoOn: true)
-            return ScriptOutcome(result: .failure(.time))
+        guard let answers else {
+            free(worker)
+            let refusal = ScriptFailure(.execution, "the arguments cannot be handed to the function")
+            return ScriptOutcome(result: .failure(deadline <= .now ? .time : refusal))
         }
-        let (outcome, mayGoOn) = await Self.$nesting.withValue(depth + 1) {
-            await run.perform(on: worker, bundle)
-        }
-        release(worker, mayGoOn: mayGoOn)
-        return outcome
+        return await Self.$nesting.withValue(depth + 1) { await run.perform(on: worker, answers) }
     }
 
     /// The fault of a source, or nil when it parses; nothing of it runs.
     public func check(_ source: String, file: String) async -> SyntaxFault? {
         let patience = ContinuousClock.now + .seconds(30)
+        let check = WorkerCheck(id: nextID(), source: source, file: file)
         // An app of no name: such workers never hold a bundle.
-        guard let worker = await lease(app: "", isNested: false, until: patience, for: nil) else {
+        guard
+            let (worker, answers) = await lease(
+                app: "",
+                isNested: false,
+                until: patience,
+                for: nil,
+                { check.begin(on: $0) }
+            )
+        else {
             return SyntaxFault(file: file, line: 0, column: 0, message: ScriptFailure.busy.message)
         }
-        let (fault, mayGoOn) = await WorkerRun.check(source, file: file, id: nextID(), on: worker)
-        release(worker, mayGoOn: mayGoOn)
-        return fault
+        guard let answers else {
+            free(worker)
+            return check.unchecked
+        }
+        return await check.fault(from: answers, on: worker)
     }
 
     /// Ends all workers and waits until they are gone.
     public func shutdown() async {
         let (waiters, workers) = state.withLock { ($0.places.drain(), Array($0.workers.values)) }
-        for waiter in waiters { waiter.resume(returning: .none) }
+        for waiter in waiters { waiter.goWithout() }
         for worker in workers { worker.kill() }
         await withCheckedContinuation { done in
             let isEmpty = state.withLock { state in
@@ -155,30 +171,34 @@ public final class ScriptPool: Scripts {
 
     // MARK: Workers
 
+    /// A worker that has begun, or one that could not and is to be freed; nil when there is none.
     private func lease(
         app: String,
         isNested: Bool,
         until deadline: ContinuousClock.Instant,
-        for caller: CallerPresence?
-    ) async -> ScriptWorker? {
+        for caller: CallerPresence?,
+        _ begin: @escaping Beginning
+    ) async -> (ScriptWorker, WorkerAnswers?)? {
+        let here = MultiThreadedEventLoopGroup.currentEventLoop.map { ObjectIdentifier($0) }
         // Usually one is idle, and nobody waits.
         if !Task.isCancelled, deadline > .now,
             let worker = state.withLock({ state in
-                state.places.leaseIdle(app: app, isNested: isNested).flatMap { state.workers[$0] }
+                state.places.leaseIdle(app: app, isNested: isNested, here: here).flatMap { state.workers[$0] }
             })
         {
-            return worker
+            return (worker, begin(worker))
         }
         let place = QueuePlace()
         let watch = caller?.whenGone { self.withdraw(place, of: app) }
         defer { if let watch { caller?.forget(watch) } }
         let leased = await withTaskCancellationHandler {
-            await withCheckedContinuation { (resume: CheckedContinuation<Leased, Never>) in
-                guard !Task.isCancelled else { return resume.resume(returning: .none) }
+            await withCheckedContinuation { (told: CheckedContinuation<Leased, Never>) in
+                let waiter = Waiter(begin, told)
+                guard !Task.isCancelled else { return waiter.goWithout() }
                 let (lease, worker) = state.withLock {
                     state -> (WorkerPoolState<Waiter>.Lease, ScriptWorker?) in
                     let lease = state.places.lease(
-                        resume,
+                        waiter,
                         app: app,
                         isNested: isNested,
                         until: deadline
@@ -192,21 +212,21 @@ public final class ScriptPool: Scripts {
                     return (lease, nil)
                 }
                 switch lease {
-                case .run: resume.resume(returning: worker.map { .worker($0) } ?? .none)
+                case .run: serve(waiter, with: worker)
                 case .start(let number, _):
                     worker?.kill()
-                    spawn(number, for: resume)
+                    spawn(number, for: waiter)
                 case .wait:
                     // Either may have come about before there was a place to give up.
                     if Task.isCancelled || caller?.isGone ?? false { withdraw(place, of: app) }
-                case .refuse: resume.resume(returning: .none)
+                case .refuse: waiter.goWithout()
                 }
             }
         } onCancel: {
             withdraw(place, of: app)
         }
         switch leased {
-        case .worker(let worker): return worker
+        case .worker(let worker, let answers): return (worker, answers)
         case .none: return nil
         case .overdue:
             state.withLock { $0.hearing -= 1 }
@@ -223,7 +243,7 @@ public final class ScriptPool: Scripts {
         let found = state.withLock { state in
             place.serial.withLock { $0 }.flatMap { state.places.withdraw(serial: $0, of: app) }
         }
-        found?.resume(returning: .none)
+        found?.goWithout()
     }
 
     /// How many whose time is up are told so at once, and no others before they have come to it: thousands that came
@@ -238,22 +258,23 @@ public final class ScriptPool: Scripts {
             state.hearing += found.count
             return (found, state.places.waitingCount, state.places.expiredCount)
         }
-        for waiter in found { waiter.resume(returning: .overdue) }
+        for waiter in found { waiter.goWithout(.overdue) }
         return overdue > 0 ? .milliseconds(5) : waiting > 0 ? .milliseconds(20) : nil
     }
 
-    private func release(_ worker: ScriptWorker, mayGoOn: Bool) {
-        // One that may not go on has ended, or is about to: `ended` follows.
-        guard mayGoOn else { return worker.kill() }
-        let next = state.withLock { $0.places.returned(worker.id, at: .now) }
-        perform(next, freed: worker)
-        retireIdle()
+    /// A worker can serve the next one.
+    private func free(_ worker: ScriptWorker) {
+        perform(state.withLock { $0.places.returned(worker.id, at: .now) }, freed: worker)
+    }
+
+    private func serve(_ waiter: Waiter, with worker: ScriptWorker?) {
+        if let worker { waiter.take(worker) } else { waiter.goWithout() }
     }
 
     private func perform(_ next: WorkerPoolState<Waiter>.Next, freed worker: ScriptWorker?) {
         switch next {
         case .keep: break
-        case .serve(let waiter): waiter.resume(returning: worker.map { .worker($0) } ?? .none)
+        case .serve(let waiter): serve(waiter, with: worker)
         case .replace(let waiter, let number):
             worker?.kill()
             spawn(number, for: waiter)
@@ -261,49 +282,69 @@ public final class ScriptPool: Scripts {
         }
     }
 
-    /// Sees to it that somebody looks for workers that were idle too long, as long as there are any.
-    private func retireIdle() {
-        let isPlanned = state.withLock { state in
-            defer { state.looksForIdle = true }
-            return state.looksForIdle
+    /// How often workers are looked at, at the least.
+    private static let period = Duration.milliseconds(100)
+
+    /// Sees to it that somebody looks after the workers and those who wait as long as there are any.
+    private func lookAfterWorkers() {
+        let isLookedAfter = state.withLock { state in
+            defer { state.isLookedAfter = true }
+            return state.isLookedAfter
         }
-        if isPlanned { return }
-        // Between the moment when one is due and the moment when it ends lies a quarter of the time at most.
-        let pause = limits.idle / 4
+        if isLookedAfter { return }
         Task { [weak self] in
-            // Unstructured: it only ends workers that nobody uses, and ends with the last of them.
-            repeat { try await Task.sleep(for: pause) } while self?.endIdle() ?? false
+            // Unstructured: it only ends what is over, and itself with the last worker.
+            var pause: Duration? = Self.period
+            while let next = pause {
+                try await Task.sleep(for: next)
+                pause = self?.look(at: .now)
+            }
         }
     }
 
-    /// Whether workers are left.
-    private func endIdle() -> Bool {
-        let (due, areLeft) = state.withLock { state in
-            let due = state.places.elapsed(.now).compactMap { state.workers[$0] }
-            state.looksForIdle = !state.places.isEmpty
-            return (due, state.looksForIdle)
+    /// Ends what is over; when to look again, if at all.
+    private func look(at now: ContinuousClock.Instant) -> Duration? {
+        let (workers, idle) = state.withLock { state in
+            let idle = state.places.elapsed(now).compactMap { state.workers[$0] }
+            // Those who were not told yet may outlive the last worker.
+            state.isLookedAfter =
+                !state.workers.isEmpty || !state.places.isEmpty || state.places.waitingCount > 0
+                || state.places.expiredCount > 0
+            return (state.isLookedAfter ? Array(state.workers.values) : nil, idle)
         }
-        for worker in due { worker.kill() }
-        return areLeft
+        for worker in idle { worker.kill() }
+        for worker in workers ?? [] { worker.endOverdue(at: now) }
+        return workers.map { _ in answerOverdue(at: now) ?? Self.period }
     }
 
     private func spawn(_ number: Int, for waiter: Waiter) {
+        // That of the call, if it runs on one: most calls then meet their worker without changing threads.
+        let loop =
+            MultiThreadedEventLoopGroup.currentEventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
         spawner.run { [self] in
             do throws(WorkerProcess.NotStarted) {
                 let process = try WorkerProcess(command, memoryBytes: limits.memoryBytes)
-                let worker = ScriptWorker(id: number, process: process, reactor: reactor) { [weak self] in
-                    self?.ended($0)
+                let worker = ScriptWorker(
+                    id: number,
+                    process: process,
+                    whenFree: { [weak self] in self?.free($0) },
+                    whenEnded: { [weak self] in self?.ended($0) }
+                )
+                state.withLock { state in
+                    state.workers[number] = worker
+                    state.places.settle(number, at: ObjectIdentifier(loop))
                 }
-                state.withLock { $0.workers[number] = worker }
-                reactor.add(worker)
-                worker.send(.limits(limits))
-                if state.withLock({ $0.places.isDraining }) { worker.kill() }
-                waiter.resume(returning: .worker(worker))
+                worker.open(on: loop) { [self] in
+                    worker.send(.limits(limits))
+                    if state.withLock({ $0.places.isDraining }) { worker.kill() }
+                    waiter.take(worker)
+                }
+                lookAfterWorkers()
             } catch {
                 observer.record(.lifecycle(part: "function-worker", event: "not started: \(error.reason)"))
                 let next = state.withLock { $0.places.lost(number) }
                 perform(next, freed: nil)
-                waiter.resume(returning: .none)
+                waiter.goWithout()
             }
         }
     }

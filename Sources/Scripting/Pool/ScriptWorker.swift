@@ -1,80 +1,93 @@
 internal import BSON
-import Glibc
+internal import NIOCore
 import Synchronization
 
 /// One worker as the gateway sees it: sends requests, and passes on what comes.
 ///
-/// Sending never blocks: what the socket does not take waits here for the reactor's thread.
+/// Its socket belongs to an event loop; sending never blocks. What says that a run is over frees the worker there and
+/// then, before the run's own task has come to it: it need not wait for its next run.
 final class ScriptWorker: Sendable {
     /// Names it within the pool.
     let id: Int
-    let socket: Int32
     private let process: WorkerProcess
-    private let reactor: WorkerReactor
+    private let whenFree: @Sendable (ScriptWorker) -> Void
     private let whenEnded: @Sendable (ScriptWorker) -> Void
     private let state = Mutex(State())
 
     private struct State {
-        var buffer = FrameBuffer()
-        var outbox: ArraySlice<UInt8> = []
-        var listener: WorkerFrames?
+        var channel: (any Channel)?
+        var run: Run?
         /// Bytes passed on and not yet worked off; reading pauses while there are too many.
         var unread = 0
         var isPaused = false
         var isClosed = false
         var bundle: (app: String, version: Int64)?
-        /// When the run must be over.
-        var limit: ContinuousClock.Instant?
     }
 
-    private let noSignal = Int32(truncatingIfNeeded: MSG_NOSIGNAL)
+    /// What is on.
+    private struct Run {
+        let id: Int64
+        let answers: WorkerAnswers
+        /// When it must be over.
+        let limit: ContinuousClock.Instant?
+    }
+
     private static let unreadLimit = 32 << 20
 
     init(
         id: Int,
         process: WorkerProcess,
-        reactor: WorkerReactor,
+        whenFree: @escaping @Sendable (ScriptWorker) -> Void,
         whenEnded: @escaping @Sendable (ScriptWorker) -> Void
     ) {
         self.id = id
         self.process = process
-        self.reactor = reactor
+        self.whenFree = whenFree
         self.whenEnded = whenEnded
-        socket = process.socket
+    }
+
+    /// Begins to read from it, on a loop; then it can be sent to.
+    func open(on loop: any EventLoop, then ready: @escaping @Sendable () -> Void) {
+        WorkerInput.open(process.socket, of: self, on: loop).whenComplete { result in
+            switch result {
+            case .success(let channel): self.state.withLock { $0.channel = channel }
+            case .failure: self.close()
+            }
+            ready()
+        }
     }
 
     /// The kernel's number of the process.
     var processID: Int32 { process.id }
 
-    /// The frames of one run; ends when the worker does, which is ended when it takes longer than until then.
-    func listen(until limit: ContinuousClock.Instant?) -> WorkerFrames {
-        let frames = WorkerFrames()
+    /// Begins a run; what the worker tells of it ends when the worker does, which is ended when it takes longer than
+    /// until then.
+    func begin(_ run: Int64, until limit: ContinuousClock.Instant?) -> WorkerAnswers {
+        let answers = WorkerAnswers()
         let isClosed = state.withLock { state in
-            state.listener = frames
-            state.limit = limit
+            state.run = Run(id: run, answers: answers, limit: limit)
             return state.isClosed
         }
-        if isClosed { frames.end() }
-        return frames
+        if isClosed { answers.end() }
+        return answers
     }
 
-    /// Nobody listens any more.
-    func hush() {
+    /// Gives up a run that was not sent; the worker is not freed by that.
+    func withdraw(_ run: Int64) {
         state.withLock { state in
-            state.listener = nil
-            state.limit = nil
+            if state.run?.id == run { state.run = nil }
         }
     }
 
-    /// A frame was worked off.
+    /// So many bytes were worked off.
     func consumed(_ bytes: Int) {
-        state.withLock { state in
+        let paused = state.withLock { state -> (any Channel)? in
             state.unread -= bytes
-            if state.isPaused, state.unread < Self.unreadLimit / 2, !state.isClosed {
-                state.isPaused = false
-                reactor.watch(self, reads: true, writes: !state.outbox.isEmpty)
-            }
+            guard state.isPaused, state.unread < Self.unreadLimit / 2 else { return nil }
+            state.isPaused = false
+            return state.channel
         }
+        paused?.setOption(.autoRead, value: true).whenSuccess { paused?.read() }
     }
 
     /// Sends what the worker lacks of a bundle.
@@ -92,15 +105,9 @@ final class ScriptWorker: Sendable {
     @discardableResult
     func send(_ request: WorkerRequest) -> Bool {
         guard let bytes = try? WorkerFrame.encode(request.document) else { return false }
-        state.withLock { state in
-            guard !state.isClosed else { return }
-            let wasEmpty = state.outbox.isEmpty
-            state.outbox += bytes
-            if wasEmpty {
-                flush(&state)
-                if !state.outbox.isEmpty { reactor.watch(self, reads: !state.isPaused, writes: true) }
-            }
-        }
+        // One that is gone takes nothing: its answers end.
+        guard let channel = state.withLock(\.channel) else { return true }
+        channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
         return true
     }
 
@@ -109,81 +116,64 @@ final class ScriptWorker: Sendable {
         process.kill()
     }
 
+    /// The same, unless that run is over.
+    func kill(during run: Int64) {
+        // Within the lock: afterwards it may be another's.
+        state.withLock { state in
+            if state.run?.id == run { process.kill() }
+        }
+    }
+
     /// How the process ended; waits for it.
     func exitCode() -> Int32 {
         process.waitForEnd()
     }
 
-    // MARK: On the reactor's thread
-
+    /// Ends the process if its run takes longer than it may.
     func endOverdue(at now: ContinuousClock.Instant) {
-        if state.withLock({ $0.limit.map { now > $0 } ?? false }) { kill() }
-    }
-
-    func canWrite() {
         state.withLock { state in
-            guard !state.isClosed else { return }
-            flush(&state)
-            if state.outbox.isEmpty { reactor.watch(self, reads: !state.isPaused, writes: false) }
+            if let limit = state.run?.limit, now > limit { process.kill() }
         }
     }
 
-    func canRead() {
-        let hasEnded = state.withLock { state in
-            guard !state.isClosed else { return false }
-            return !read(&state)
+    // MARK: On the event loop
+
+    /// A frame has come; false when it says what no worker says.
+    func take(_ frame: [UInt8]) -> Bool {
+        // Nobody hears what comes after a run.
+        guard state.withLock({ $0.run != nil }) else { return true }
+        guard let document = try? WorkerFrame.decode(frame), let answer = WorkerAnswer(document) else {
+            return false
         }
-        if hasEnded { close() }
+        let (run, isFree, paused) = state.withLock { state -> (Run?, Bool, (any Channel)?) in
+            guard let run = state.run else { return (nil, false, nil) }
+            let isFree = answer.freedBy == run.id
+            if isFree { state.run = nil }
+            state.unread += frame.count
+            guard state.unread > Self.unreadLimit, !state.isPaused else { return (run, isFree, nil) }
+            state.isPaused = true
+            return (run, isFree, state.channel)
+        }
+        paused?.setOption(.autoRead, value: false).whenComplete { _ in }
+        // First, so that one call after the other has the same worker.
+        if isFree { whenFree(self) }
+        run?.answers.put(answer, bytes: frame.count)
+        return true
     }
 
-    private func flush(_ state: inout State) {
-        while !state.outbox.isEmpty {
-            let sent = state.outbox.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, noSignal) }
-            if sent > 0 {
-                state.outbox.removeFirst(sent)
-            } else if errno != EINTR {
-                // Full, or broken: then reading finds out.
-                if errno != EAGAIN { state.outbox = [] }
-                return
+    /// Nothing more comes.
+    func close() {
+        let (run, wasClosed) = state.withLock { state in
+            defer {
+                state.isClosed = true
+                state.channel = nil
+                state.run = nil
             }
+            return (state.run, state.isClosed)
         }
-        state.outbox = []
-    }
-
-    /// False when the worker is gone, or sent what it must not.
-    private func read(_ state: inout State) -> Bool {
-        withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { space in
-            let count = recv(socket, space.baseAddress, space.count, 0)
-            if count < 0, errno == EINTR || errno == EAGAIN { return true }
-            guard count > 0 else { return false }
-            state.buffer.append(UnsafeRawBufferPointer(rebasing: space[0..<count]))
-            do {
-                while let frame = try state.buffer.next() {
-                    guard let listener = state.listener else { continue }
-                    state.unread += frame.count
-                    listener.put(frame)
-                }
-            } catch {
-                return false
-            }
-            if state.unread > Self.unreadLimit, !state.isPaused {
-                state.isPaused = true
-                reactor.watch(self, reads: false, writes: !state.outbox.isEmpty)
-            }
-            return true
-        }
-    }
-
-    private func close() {
-        reactor.remove(self)
-        let listener = state.withLock { state in
-            state.isClosed = true
-            defer { state.listener = nil }
-            return state.listener
-        }
+        if wasClosed { return }
         process.kill()
-        Glibc.close(socket)
         whenEnded(self)
-        listener?.end()
+        run?.answers.end()
     }
 }

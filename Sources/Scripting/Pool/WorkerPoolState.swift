@@ -35,6 +35,8 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
 
     private struct Worker {
         var app: String
+        /// Where its socket is read.
+        var home: ObjectIdentifier?
         /// When it became idle; nil while busy.
         var idleSince: ContinuousClock.Instant?
     }
@@ -166,10 +168,17 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     }
 
     /// An idle worker of an app, if nobody waits before whoever wants it; it is theirs.
-    mutating func leaseIdle(app: String, isNested: Bool) -> Int? {
-        guard !isDraining, isNested || waitingCount == 0, let id = idle(of: app) else { return nil }
+    ///
+    /// - Parameter here: Where they are; one whose home that is comes first.
+    mutating func leaseIdle(app: String, isNested: Bool, here: ObjectIdentifier? = nil) -> Int? {
+        guard !isDraining, isNested || waitingCount == 0, let id = idle(of: app, here) else { return nil }
         workers[id]?.idleSince = nil
         return id
+    }
+
+    /// Where a worker's socket is read.
+    mutating func settle(_ id: Int, at home: ObjectIdentifier) {
+        workers[id]?.home = home
     }
 
     /// A call is over, and its worker can serve another.
@@ -243,9 +252,12 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     }
 
     /// The one that was busy last: its memory is warm.
-    private func idle(of app: String) -> Int? {
-        workers.filter { $0.value.app == app && $0.value.idleSince != nil }
-            .max { ($0.value.idleSince ?? .now, $0.key) < ($1.value.idleSince ?? .now, $1.key) }?.key
+    private func idle(of app: String, _ here: ObjectIdentifier?) -> Int? {
+        func rank(_ one: (key: Int, value: Worker)) -> (Int, ContinuousClock.Instant, Int) {
+            (one.value.home == here ? 1 : 0, one.value.idleSince ?? .now, one.key)
+        }
+        return workers.filter { $0.value.app == app && $0.value.idleSince != nil }
+            .max { rank($0) < rank($1) }?.key
     }
 
     private func longestIdle() -> Int? {

@@ -16,18 +16,30 @@ struct WorkerRun: Sendable {
     /// What the caller sends, in bytes.
     var size: Int { BSONBinaryFormat.size(of: ["": .array(call.arguments), "u": .document(call.user)]) }
 
-    /// - Returns: The outcome, and whether the worker can serve another run.
-    func perform(on worker: ScriptWorker, _ bundle: ScriptBundle) async -> (ScriptOutcome, Bool) {
-        let frames = worker.listen(until: deadline + Self.grace)
-        defer { worker.hush() }
+    /// Sends it to a worker; nil when it cannot be sent, or need not be any more.
+    func begin(on worker: ScriptWorker, _ bundle: ScriptBundle) -> WorkerAnswers? {
+        guard deadline > .now else { return nil }
+        let answers = worker.begin(id, until: deadline + Self.grace)
         worker.send(bundle)
         guard worker.send(.run(request(of: bundle))) else {
-            let failure = ScriptFailure(.execution, "the arguments cannot be handed to the function")
-            return (ScriptOutcome(result: .failure(failure)), true)
+            worker.withdraw(id)
+            return nil
         }
-        return await withTaskCancellationHandler {
+        return answers
+    }
+
+    /// Answers its host calls until it is over.
+    func perform(on worker: ScriptWorker, _ answers: WorkerAnswers) async -> ScriptOutcome {
+        let (outcome, mayGoOn) = await follow(answers, on: worker)
+        // One that may not go on has ended, or is about to; any other has been free since it said so.
+        if !mayGoOn { worker.kill(during: id) }
+        return outcome
+    }
+
+    private func follow(_ answers: WorkerAnswers, on worker: ScriptWorker) async -> (ScriptOutcome, Bool) {
+        await withTaskCancellationHandler {
             // Most runs ask for nothing, and need no tasks for what they ask.
-            let first = await step(frames, on: worker)
+            let first = await step(answers, on: worker)
             guard case .asks(let number, let asked, let bytes) = first else { return first.end }
             return await withTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
@@ -38,12 +50,12 @@ struct WorkerRun: Sendable {
                         await self.answer(number, asked, on: worker, gate)
                         worker.consumed(bytes)
                     }
-                    step = await self.step(frames, on: worker)
+                    step = await self.step(answers, on: worker)
                 }
                 return step.end
             }
         } onCancel: {
-            worker.kill()
+            worker.kill(during: id)
         }
     }
 
@@ -61,25 +73,22 @@ struct WorkerRun: Sendable {
     }
 
     /// The next thing that the worker tells of this run.
-    private func step(_ frames: WorkerFrames, on worker: ScriptWorker) async -> Step {
-        while let frame = await frames.next() {
-            guard let document = try? WorkerFrame.decode(frame), let answer = WorkerAnswer(document) else {
-                return broken(worker)
-            }
+    private func step(_ answers: WorkerAnswers, on worker: ScriptWorker) async -> Step {
+        while let (answer, bytes) = await answers.next() {
             switch answer {
             case .hostCall(let run, let number, let name, let text) where run == id:
                 guard let arguments = (try? text.value())?.document else { return broken(worker) }
-                return .asks(number, HostCall(name: name, arguments: arguments), frame.count)
+                return .asks(number, HostCall(name: name, arguments: arguments), bytes)
             case .wantsRequest(let run) where run == id:
-                worker.consumed(frame.count)
+                worker.consumed(bytes)
                 worker.send(.request(run: id, requestText))
             case .done(let run, let told, let mayGoOn) where run == id:
-                worker.consumed(frame.count)
+                worker.consumed(bytes)
                 guard let outcome = try? told.outcome(responseBytes: limits.responseBytes) else {
                     return broken(worker)
                 }
                 return .ends(outcome, mayGoOn: mayGoOn)
-            default: worker.consumed(frame.count)
+            default: worker.consumed(bytes)
             }
         }
         return .ends(ScriptOutcome(result: .failure(ending(of: worker))), mayGoOn: false)
@@ -143,36 +152,6 @@ struct WorkerRun: Sendable {
                 errorCode: "ReadSizeLimitExceeded"
             )
             worker.send(.reply(run: id, call: number, .failure(error)))
-        }
-    }
-
-    /// Parses a source in a worker.
-    static func check(
-        _ source: String,
-        file: String,
-        id: Int64,
-        on worker: ScriptWorker
-    ) async -> (SyntaxFault?, Bool) {
-        let frames = worker.listen(until: nil)
-        defer { worker.hush() }
-        let unchecked = SyntaxFault(
-            file: file,
-            line: 0,
-            column: 0,
-            message: "the source could not be checked"
-        )
-        guard worker.send(.check(id: id, source: source, file: file)) else { return (unchecked, true) }
-        return await withTaskCancellationHandler {
-            while let frame = await frames.next() {
-                worker.consumed(frame.count)
-                guard let document = try? WorkerFrame.decode(frame),
-                    case .checked(id, let fault)? = WorkerAnswer(document)
-                else { continue }
-                return (fault, true)
-            }
-            return (unchecked, false)
-        } onCancel: {
-            worker.kill()
         }
     }
 }

@@ -10,6 +10,14 @@ enum WorkerAnswer {
     case done(run: Int64, WorkerOutcome, mayGoOn: Bool)
     case checked(run: Int64, SyntaxFault?)
 
+    /// The run that is over with it, unless the worker ends with it, too.
+    var freedBy: Int64? {
+        switch self {
+        case .done(let run, _, mayGoOn: true), .checked(let run, _): run
+        case .done, .hostCall, .wantsRequest: nil
+        }
+    }
+
     var document: BSONDocument {
         switch self {
         case .hostCall(let run, let call, let name, let text):
