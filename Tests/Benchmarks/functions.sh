@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Functions, in one run: one without I/O behind an endpoint beside a bare Node handler of the same code, one with a
-# findOne beside the same findOne of the Data API, and how soon a new worker answers.
+# Functions, in one run: one without I/O behind an endpoint beside a bare Node handler of the same code, once with next
+# to nothing to do and once with an order to price, one with a findOne beside the same findOne of the Data API, and how
+# soon a new worker answers.
 #   functions.sh [seconds] [rounds]      each figure is the median of the rounds
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/server.sh"
@@ -12,13 +13,25 @@ token=$(head -1 "$work/tokens.txt" | cut -f3)
 owner=$(head -1 "$work/callers.txt" | cut -f2)
 
 code='() => ({ ok: true, n: [1, 2, 3].map((x) => x * 2).reduce((a, b) => a + b, 0) })'
+order='() => {
+    const lines = Array.from({ length: 400 }, (_, i) => ({
+        sku: "sku-" + (i * 7919) % 400, price: (i * 31) % 97 + 0.99, quantity: i % 5 + 1, kind: "kind-" + i % 7,
+    }));
+    lines.sort((a, b) => b.price - a.price || (a.sku < b.sku ? -1 : 1));
+    const totals = {};
+    for (const line of lines) totals[line.kind] = (totals[line.kind] ?? 0) + line.price * line.quantity;
+    return { totals, best: lines.slice(0, 3).map((line) => line.sku) };
+}'
 find='() => context.services.get("mongodb-atlas").db("bench").collection("tasks").findOne({ _id: "one" })'
-psql -qAtX -v ON_ERROR_STOP=1 -d tidegate -v plain="exports = $code;" -v one="exports = $find;" -v owner="$owner" \
+psql -qAtX -v ON_ERROR_STOP=1 -d tidegate -v plain="exports = $code;" -v order="exports = $order;" -v one="exports = $find;" -v owner="$owner" \
     >/dev/null <<'SQL'
 select tidegate.set_function('bench', 'plain', :'plain', '{"run_as_system": true}');
+select tidegate.set_function('bench', 'order', :'order', '{"run_as_system": true}');
 select tidegate.set_function('bench', 'one', :'one', '{}');
 select tidegate.set_endpoint('bench', '/plain', 'GET',
     '{"function_name": "plain", "respond_result": true, "return_type": "JSON"}');
+select tidegate.set_endpoint('bench', '/order', 'GET',
+    '{"function_name": "order", "respond_result": true, "return_type": "JSON"}');
 select tidegate.set_endpoint('bench', '/one', 'POST',
     '{"function_name": "one", "respond_result": true, "return_type": "JSON"}');
 select tidegate.ensure_collection('bench', 'tasks');
@@ -28,10 +41,10 @@ SQL
 sleep 1
 
 cat >"$work/bare.js" <<JS
-const handler = $code;
+const handlers = { '/plain': $code, '/order': $order };
 require('http').createServer((request, response) => {
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(handler()));
+  response.end(JSON.stringify(handlers[request.url]()));
 }).listen($((port + 1)), '127.0.0.1');
 JS
 node "$work/bare.js" &
@@ -56,17 +69,25 @@ once() { # url [wrk's options]
         awk '/Non-2xx/ { bad = 1 } /Requests\/sec/ { rate = $2 } END { print bad ? "failed" : int(rate) }'
 }
 endpoint=$base/app/bench/endpoint
-for round in $(seq "$rounds"); do
-    once "$endpoint/plain" >>"$work/plain.rates"
-    once "http://127.0.0.1:$((port + 1))/" >>"$work/node.rates"
-    once "$endpoint/one" -s "$work/one.lua" >>"$work/one.rates"
-    once "$endpoint/data/v1/action/findOne" -s "$work/findOne.lua" >>"$work/findOne.rates"
-done
+measure() { # the end of the names of the files of rates
+    for name in plain order; do
+        once "$endpoint/$name" >>"$work/$name.$1"
+        once "http://127.0.0.1:$((port + 1))/$name" >>"$work/node-$name.$1"
+    done
+    once "$endpoint/one" -s "$work/one.lua" >>"$work/one.$1"
+    once "$endpoint/data/v1/action/findOne" -s "$work/findOne.lua" >>"$work/findOne.$1"
+}
+# Both engines compile anew what runs often, each worker for itself.
+measure warming
+for round in $(seq "$rounds"); do measure rates; done
 median() { sort -n "$work/$1.rates" | sed -n "$(((rounds + 1) / 2))p"; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a / b }'; }
-printf '%-34s %8s requests/s\n' "function without I/O" "$(median plain)" "bare Node handler" "$(median node)" \
+printf '%-34s %8s requests/s\n' "function without I/O" "$(median plain)" \
+    "bare Node handler" "$(median node-plain)" "function that prices an order" "$(median order)" \
+    "bare Node handler of the order" "$(median node-order)" \
     "function with one findOne" "$(median one)" "findOne of the Data API" "$(median findOne)"
-printf '%-34s %8s\n' "function : Node" "$(ratio "$(median plain)" "$(median node)")" \
+printf '%-34s %8s\n' "function : Node" "$(ratio "$(median plain)" "$(median node-plain)")" \
+    "order's function : Node" "$(ratio "$(median order)" "$(median node-order)")" \
     "function with findOne : findOne" "$(ratio "$(median one)" "$(median findOne)")"
 
 cat >"$work/engine.c" <<'C'

@@ -169,7 +169,7 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
 
     /// An idle worker of an app, if nobody waits before whoever wants it; it is theirs.
     ///
-    /// - Parameter here: Where they are; one whose home that is comes first.
+    /// One whose home is where they are, `here`, comes first.
     mutating func leaseIdle(app: String, isNested: Bool, here: ObjectIdentifier? = nil) -> Int? {
         guard !isDraining, isNested || waitingCount == 0, let id = idle(of: app, here) else { return nil }
         workers[id]?.idleSince = nil
