@@ -59,8 +59,14 @@ public final class TriggerService: Sendable {
     /// Runs triggers until cancelled.
     public func run() async {
         watches.onChanges { [weak self] in self?.wakeAll() }
+        let (changes, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        apps.whenChanged { _ in changed.yield() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.follow() }
+            group.addTask {
+                // Not by the notification of it, which may come before the app is in force.
+                for await _ in changes { await self.reconcile() }
+            }
             group.addTask {
                 while !Task.isCancelled {
                     await self.reconcile()
@@ -77,13 +83,7 @@ public final class TriggerService: Sendable {
     }
 
     private func follow() async {
-        let channels = ["tidegate_auth_events", "tidegate_triggers", AppRegistry.channel]
-        for await notification in database.notifications(channels) {
-            switch notification {
-            case .received(AppRegistry.channel, _): await reconcile()
-            case .received, .reconnected: wakeAll()
-            }
-        }
+        for await _ in database.notifications(["tidegate_auth_events", "tidegate_triggers"]) { wakeAll() }
     }
 
     private func wakeAll() {
