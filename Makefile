@@ -9,7 +9,8 @@ CONFIG ?= debug
 CHECK := --explicit-target-dependency-import-check error
 
 .PHONY: run build test test-realm-web chaos sync-scripts fuzz differential format lint bench packages clean instructions \
-	bench-growth bench-bulk bench-functions bench-faults bench-logins bench-sync kit kit-alone
+	bench-growth bench-bulk bench-functions bench-faults bench-logins bench-sync \
+	bench-triggers kit kit-alone
 
 run: packages
 	swift build -c $(CONFIG) --product tidegate
@@ -105,8 +106,8 @@ lint:
 bench: build
 	Tests/Benchmarks/run.sh $(ARGS)
 
-# The same requests on 10 k, 100 k and 1 M documents; insertMany beside COPY.
-bench-growth bench-bulk: build
+# The same requests on 10 k, 100 k and 1 M documents; insertMany beside COPY; a trigger whose gateway is killed.
+bench-growth bench-bulk bench-triggers: build
 	Tests/Benchmarks/$(@:bench-%=%).sh $(ARGS)
 
 # Functions beside a bare Node handler and beside the Data API; what misbehaving ones, and a flood of logins, do to others.

@@ -39,7 +39,10 @@ start_server() { # tidegate on an empty database, with more options if any
     createdb tidegate
     "$bin" migrate >"$work/migrate.log"
     "$bin" import "${app:-$here/app}" >"$work/import.log"
-    "$bin" serve --port "$port" --admin-port off --log-level warning "$@" >"$work/server.log" 2>&1 &
+    serve "$@"
+}
+serve() { # on the database as it is, with more options if any
+    "$bin" serve --port "$port" --admin-port off --log-level warning "$@" >>"$work/server.log" 2>&1 &
     server=$!
     for _ in $(seq 100); do
         curl -fsS "$base/ready" >/dev/null 2>&1 && return
