@@ -24,11 +24,12 @@ struct IDTokenLoginTests {
             script: """
                 select tidegate.create_app('idtokens', 'idtokens-abcde');
                 select tidegate.set_secret('idtokens', 'google', 'unused');
-                select tidegate.set_provider('idtokens', 'anon-user', '{}');
                 select tidegate.set_provider('idtokens', 'oauth2-google', '{"config": {"clientId": "client-1",
                     "openId": true, "issuer": "https://issuer.example", "jwkURI": "http://127.0.0.1:\(port)/keys"},
                     "secret_config": {"clientSecret": "google"},
                     "metadata_fields": [{"required": false, "name": "email"}, {"required": false, "name": "first_name"}]}');
+                -- The last of them: whoever can log in so sees the others in force.
+                select tidegate.set_provider('idtokens', 'anon-user', '{}');
                 """
         )
         let caller = APICaller(server: server, app: app)
