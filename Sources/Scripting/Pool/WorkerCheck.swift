@@ -20,6 +20,8 @@ struct WorkerCheck: Sendable {
             while let (answer, bytes) = await answers.next() {
                 worker.consumed(bytes)
                 if case .checked(id, let fault) = answer { return fault }
+                // It was freed by something else, which no worker says of a check.
+                if answer.freedBy == id { break }
             }
             return unchecked
         } onCancel: {

@@ -88,6 +88,8 @@ struct WorkerRun: Sendable {
                     return broken(worker)
                 }
                 return .ends(outcome, mayGoOn: mayGoOn)
+            // It was freed by that, so that nobody would end it: no worker says so of a run.
+            case .checked(let run, _) where run == id: return broken(worker)
             default: worker.consumed(bytes)
             }
         }
