@@ -18,8 +18,8 @@ public final class RequestAtHand: Sendable {
     }
 
     /// What `context.request` is for a function of that name.
-    static func request(action: String) -> RuleRequest? {
-        guard var request = current?.facts() else { return nil }
+    func request(action: String) -> RuleRequest {
+        var request = facts()
         request.action = action
         return request
     }

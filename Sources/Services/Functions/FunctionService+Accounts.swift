@@ -25,13 +25,15 @@ public struct ServedAccountFunctions: AccountFunctions {
         appID: String
     ) async throws(ServiceError) -> BSONValue {
         guard let app = apps(appID) else { throw FunctionFailure.notFound(name) }
+        // Taken here: a run that waited for a worker is begun by another task, which has another request at hand.
+        let atHand = RequestAtHand.current
         return try await service.run(
             name,
             arguments: arguments,
             caller: FunctionCaller(
                 principal: .system,
                 door: .inside,
-                request: RequestAtHand.request(action: name)
+                request: atHand?.request(action: name)
             ),
             app: app,
             deadline: .now + service.limits.runTime,

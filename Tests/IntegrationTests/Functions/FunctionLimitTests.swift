@@ -9,42 +9,21 @@ struct FunctionLimitTests {
         let write = { (name: String) in
             "exports = () => context.services.get('mongodb-atlas').db('todo').collection('Gate').insertOne({ _id: '\(name)' });"
         }
-        let server = try await RunningServer.start(
-            app: [
-                "realm_config.json":
-                    #"{"app_id": "left-abcde", "config_version": 20210101, "name": "left"}"#,
-                "auth/providers.json":
-                    #"{"anon-user": {"name": "anon-user", "type": "anon-user", "disabled": false}}"#,
-                "data_sources/mongodb-atlas/config.json":
-                    #"{"name": "mongodb-atlas", "type": "mongodb-atlas", "config": {}, "version": 1}"#,
-                "functions/config.json":
-                    #"[{"name": "hold", "run_as_system": true}, {"name": "left", "run_as_system": true}, {"name": "called", "run_as_system": true}]"#,
+        let (api, user) = try await Self.start(
+            "left",
+            functions: ["left", "called"],
+            [
                 "functions/left.js": write("left"),
                 "functions/called.js": write("called"),
-                "functions/hold.js": Self.hold,
                 "http_endpoints/config.json":
                     #"[{"route": "/left", "http_method": "GET", "function_name": "left", "validation_method": "NO_VALIDATION", "respond_result": true, "return_type": "JSON"}]"#,
             ],
-            name: "function-left",
             arguments: ["--function-workers", "1"]
         )
-        let api = APICaller(server: server, app: "left-abcde")
-        let user = try await api.newUser()
-        try Shell.psql(server.database, "select tidegate.create_collection('todo', 'Gate')")
+        let server = api.server
         async let held = api.call("hold", as: user)
-        func ids() throws -> String {
-            try Shell.psql(
-                server.database,
-                #"select string_agg(doc->>'_id', ',' order by doc->>'_id') from todo."Gate""#
-            )
-        }
-        try await eventually { try ids() == "held" }
-        let admin = APICaller(server: server, app: "left-abcde", base: server.admin)
-        func waiting() async throws -> Int? {
-            try await admin.send("GET", "/metrics").text.split(separator: "\n")
-                .first { $0.hasPrefix("tidegate_function_calls_waiting ") }
-                .flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
-        }
+        try await eventually { try Self.ids(api) == "held" }
+        func waiting() async throws -> Int? { try await Self.waiting(on: api) }
         let direct = try RawConnection(server.http)
         direct.send("GET /app/left-abcde/endpoint/left HTTP/1.1\r\nHost: x\r\n\r\n")
         let framed = try RawConnection(server.http)
@@ -68,13 +47,100 @@ struct FunctionLimitTests {
         framed.close()
         try Data().write(to: stream)
         try await eventually { try await waiting() == 1 }
-        try Shell.psql(server.database, #"insert into todo."Gate" (doc) values ('{"_id": "open"}')"#)
+        try Self.open(api)
         #expect(try await held.text == #""done""#)
         #expect(try await patient.status == 200)
         _ = try await alone
-        #expect(try ids() == "called,held,open")
+        #expect(try Self.ids(api) == "called,held,open")
         try FileManager.default.removeItem(at: stream)
         try await connection
+    }
+
+    @Test("logins that waited for a worker know their own requests")
+    func ownRequests() async throws {
+        let (api, user) = try await Self.start(
+            "queue",
+            [
+                "auth/providers.json": """
+                {"anon-user": {"name": "anon-user", "type": "anon-user", "disabled": false},
+                 "custom-function": {"name": "custom-function", "type": "custom-function", "disabled": false,
+                    "config": {"authFunctionName": "logIn"}}}
+                """,
+                "functions/logIn.js": "exports = (payload) => payload.id + context.request.httpUserAgent;",
+            ],
+            arguments: ["--function-workers", "1"]
+        )
+        async let held = api.call("hold", as: user)
+        try await eventually { try Self.ids(api) == "held" }
+        let identities = try await withThrowingTaskGroup(of: String?.self) { group in
+            for name in ["a", "b", "c"] {
+                group.addTask {
+                    let login = try await api.provider(
+                        "custom-function",
+                        "login",
+                        #"{"id":"\#(name)"}"#,
+                        as: ["User-Agent": "agent-\(name)"]
+                    )
+                    let profile = try await api.profile(try api.tokens(login).accessToken)
+                    return (profile.object["identities"] as? [[String: Any]])?.first?["id"] as? String
+                }
+            }
+            try await eventually { try await Self.waiting(on: api) == 3 }
+            try Self.open(api)
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(identities) == ["aagent-a", "bagent-b", "cagent-c"])
+        #expect(try await held.status == 200)
+    }
+
+    /// A server with an app that can hold a worker, and a user of the app.
+    private static func start(
+        _ name: String,
+        functions: [String] = [],
+        _ files: [String: String],
+        arguments: [String]
+    ) async throws -> (APICaller, APICaller.User) {
+        let configurations = (["hold"] + functions).map { #"{"name": "\#($0)", "run_as_system": true}"# }
+        let common = [
+            "realm_config.json":
+                #"{"app_id": "\#(name)-abcde", "config_version": 20210101, "name": "\#(name)"}"#,
+            "auth/providers.json":
+                #"{"anon-user": {"name": "anon-user", "type": "anon-user", "disabled": false}}"#,
+            "data_sources/mongodb-atlas/config.json":
+                #"{"name": "mongodb-atlas", "type": "mongodb-atlas", "config": {}, "version": 1}"#,
+            "functions/config.json": "[\(configurations.joined(separator: ","))]",
+            "functions/hold.js": hold,
+        ]
+        let server = try await RunningServer.start(
+            app: common.merging(files) { $1 },
+            name: "function-\(name)",
+            arguments: arguments
+        )
+        let api = APICaller(server: server, app: "\(name)-abcde")
+        let user = try await api.newUser()
+        try Shell.psql(server.database, "select tidegate.create_collection('todo', 'Gate')")
+        return (api, user)
+    }
+
+    /// What functions wrote into the gate: `held` is the one that waits for it to open.
+    private static func ids(_ api: APICaller) throws -> String {
+        try Shell.psql(
+            api.server.database,
+            #"select string_agg(doc->>'_id', ',' order by doc->>'_id') from todo."Gate""#
+        )
+    }
+
+    private static func open(_ api: APICaller) throws {
+        try Shell.psql(api.server.database, #"insert into todo."Gate" (doc) values ('{"_id": "open"}')"#)
+    }
+
+    /// How many calls wait for a worker.
+    private static func waiting(on api: APICaller) async throws -> Int? {
+        try await APICaller(server: api.server, app: api.app, base: api.server.admin).send("GET", "/metrics")
+            .text
+            .split(separator: "\n")
+            .first { $0.hasPrefix("tidegate_function_calls_waiting ") }
+            .flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
     }
 
     /// Asks in a stream of HTTP/2, gives that up when a file is there, and closes the connection when it is gone.
@@ -115,28 +181,13 @@ struct FunctionLimitTests {
 
     @Test("past the number that may run at once calls are refused, and taken again afterwards")
     func concurrency() async throws {
-        let server = try await RunningServer.start(
-            app: [
-                "realm_config.json":
-                    #"{"app_id": "limited-abcde", "config_version": 20210101, "name": "limited"}"#,
-                "auth/providers.json":
-                    #"{"anon-user": {"name": "anon-user", "type": "anon-user", "disabled": false}}"#,
-                "data_sources/mongodb-atlas/config.json":
-                    #"{"name": "mongodb-atlas", "type": "mongodb-atlas", "config": {}, "version": 1}"#,
-                "functions/config.json": #"[{"name": "hold", "run_as_system": true}]"#,
-                "functions/answer.js": "exports = () => 1;",
-                "functions/hold.js": Self.hold,
-            ],
-            name: "function-limits",
+        let (api, user) = try await Self.start(
+            "limited",
+            ["functions/answer.js": "exports = () => 1;"],
             arguments: ["--max-concurrent-functions", "1"]
         )
-        let api = APICaller(server: server, app: "limited-abcde")
-        let user = try await api.newUser()
-        try Shell.psql(server.database, "select tidegate.create_collection('todo', 'Gate')")
         async let held = api.call("hold", as: user)
-        try await eventually {
-            try Shell.psql(server.database, #"select count(*) from todo."Gate""#) == "1"
-        }
+        try await eventually { try Self.ids(api) == "held" }
         let refused = try await api.call("answer", as: user)
         expect(
             refused,
@@ -145,7 +196,7 @@ struct FunctionLimitTests {
             "more than 1 functions of one app at once (limit max-concurrent-functions)"
         )
         #expect(refused.header("Retry-After") == "1")
-        try Shell.psql(server.database, #"insert into todo."Gate" (doc) values ('{"_id": "open"}')"#)
+        try Self.open(api)
         #expect(try await held.text == #""done""#)
         #expect(try await api.call("answer", as: user).text == #"{"$numberInt":"1"}"#)
     }
