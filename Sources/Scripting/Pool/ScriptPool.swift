@@ -1,8 +1,5 @@
-internal import NIOCore
-internal import NIOPosix
 public import Observability
 import Synchronization
-import Threading
 
 /// A bounded number of worker processes, and the calls that wait for one.
 ///
@@ -11,51 +8,8 @@ import Threading
 public final class ScriptPool: Scripts {
     /// The bounds.
     public let limits: ScriptLimits
-    private let command: [String]
-    private let observer: Observer
-    /// Starts and reaps workers; they end with this thread.
-    private let spawner = DedicatedThread(name: "script-spawn")
-    private let state: Mutex<State>
+    private let fleet: WorkerFleet
     private let serial = Atomic<Int64>(0)
-
-    private struct State {
-        var places: WorkerPoolState<Waiter>
-        var workers: [Int: ScriptWorker] = [:]
-        var whenEmpty: [CheckedContinuation<Void, Never>] = []
-        /// Whether a task looks after the workers and those who wait for one.
-        var isLookedAfter = false
-        /// Of those who were told that none came in time, how many have not come to it yet.
-        var hearing = 0
-    }
-
-    /// Begins something on a worker; nil when that cannot be.
-    private typealias Beginning = @Sendable (ScriptWorker) -> WorkerAnswers?
-
-    /// Somebody who wants a worker.
-    private struct Waiter: Sendable {
-        let begin: Beginning
-        private let told: CheckedContinuation<Leased, Never>
-
-        init(_ begin: @escaping Beginning, _ told: CheckedContinuation<Leased, Never>) {
-            self.begin = begin
-            self.told = told
-        }
-
-        /// The worker begins before the one who waits has come to it.
-        func take(_ worker: ScriptWorker) {
-            told.resume(returning: .worker(worker, begin(worker)))
-        }
-
-        func goWithout(_ leased: Leased = .none) { told.resume(returning: leased) }
-    }
-
-    /// What somebody who wants a worker gets.
-    private enum Leased: Sendable {
-        case worker(ScriptWorker, WorkerAnswers?)
-        case none
-        /// None in time.
-        case overdue
-    }
 
     /// How deep the current task is inside of runs that wait for it.
     @TaskLocal static var nesting = 0
@@ -66,10 +20,8 @@ public final class ScriptPool: Scripts {
         limits: ScriptLimits = ScriptLimits(),
         observer: Observer = Observer { _ in }
     ) {
-        self.command = command
         self.limits = limits
-        self.observer = observer
-        state = Mutex(State(places: WorkerPoolState(limits: limits)))
+        fleet = WorkerFleet(command: command, limits: limits, observer: observer)
     }
 
     /// Runs one function to its end; cancelling the task ends the run.
@@ -98,7 +50,7 @@ public final class ScriptPool: Scripts {
             return ScriptOutcome(result: .failure(ScriptFailure(.execution, message)))
         }
         guard
-            let (worker, answers) = await lease(
+            let (worker, answers) = await fleet.lease(
                 app: bundle.app,
                 isNested: depth > 0,
                 until: deadline,
@@ -111,7 +63,7 @@ public final class ScriptPool: Scripts {
             return ScriptOutcome(result: .failure(failure))
         }
         guard let answers else {
-            free(worker)
+            fleet.free(worker)
             let refusal = ScriptFailure(.execution, "the arguments cannot be handed to the function")
             return ScriptOutcome(result: .failure(deadline <= .now ? .time : refusal))
         }
@@ -124,7 +76,7 @@ public final class ScriptPool: Scripts {
         let check = WorkerCheck(id: nextID(), source: source, file: file)
         // An app of no name: such workers never hold a bundle.
         guard
-            let (worker, answers) = await lease(
+            let (worker, answers) = await fleet.lease(
                 app: "",
                 isNested: false,
                 until: patience,
@@ -135,234 +87,20 @@ public final class ScriptPool: Scripts {
             return SyntaxFault(file: file, line: 0, column: 0, message: ScriptFailure.busy.message)
         }
         guard let answers else {
-            free(worker)
+            fleet.free(worker)
             return check.unchecked
         }
         return await check.fault(from: answers, on: worker)
     }
 
     /// Ends all workers and waits until they are gone.
-    public func shutdown() async {
-        let (waiters, workers) = state.withLock { ($0.places.drain(), Array($0.workers.values)) }
-        for waiter in waiters { waiter.goWithout() }
-        for worker in workers { worker.kill() }
-        await withCheckedContinuation { done in
-            let isEmpty = state.withLock { state in
-                if !state.workers.isEmpty { state.whenEmpty.append(done) }
-                return state.workers.isEmpty
-            }
-            if isEmpty { done.resume() }
-        }
-    }
+    public func shutdown() async { await fleet.shutdown() }
 
     /// How many workers there are, how many of them are at work, how many calls wait.
-    public var counts: (workers: Int, busy: Int, waiting: Int) {
-        state.withLock {
-            ($0.places.workerCount, $0.places.busyCount, $0.places.waitingCount + $0.places.expiredCount)
-        }
-    }
+    public var counts: (workers: Int, busy: Int, waiting: Int) { fleet.counts }
 
     /// The processes of the workers.
-    package var processIDs: [Int32] {
-        state.withLock { state in state.workers.values.map(\.processID).sorted() }
-    }
+    package var processIDs: [Int32] { fleet.processIDs }
 
     private func nextID() -> Int64 { serial.add(1, ordering: .relaxed).newValue }
-
-    // MARK: Workers
-
-    /// A worker that has begun, or one that could not and is to be freed; nil when there is none.
-    private func lease(
-        app: String,
-        isNested: Bool,
-        until deadline: ContinuousClock.Instant,
-        for caller: CallerPresence?,
-        _ begin: @escaping Beginning
-    ) async -> (ScriptWorker, WorkerAnswers?)? {
-        let here = MultiThreadedEventLoopGroup.currentEventLoop.map { ObjectIdentifier($0) }
-        // Usually one is idle, and nobody waits.
-        if !Task.isCancelled, deadline > .now,
-            let worker = state.withLock({ state in
-                state.places.leaseIdle(app: app, isNested: isNested, here: here).flatMap { state.workers[$0] }
-            })
-        {
-            return (worker, begin(worker))
-        }
-        let place = QueuePlace()
-        let watch = caller?.whenGone { self.withdraw(place, of: app) }
-        defer { if let watch { caller?.forget(watch) } }
-        let leased = await withTaskCancellationHandler {
-            await withCheckedContinuation { (told: CheckedContinuation<Leased, Never>) in
-                let waiter = Waiter(begin, told)
-                guard !Task.isCancelled else { return waiter.goWithout() }
-                let (lease, worker) = state.withLock {
-                    state -> (WorkerPoolState<Waiter>.Lease, ScriptWorker?) in
-                    let lease = state.places.lease(
-                        waiter,
-                        app: app,
-                        isNested: isNested,
-                        until: deadline
-                    )
-                    switch lease {
-                    case .run(let number): return (lease, state.workers[number])
-                    case .start(_, let other?): return (lease, state.workers[other])
-                    case .wait: place.serial.withLock { $0 = state.places.lastSerial }
-                    case .start, .refuse: break
-                    }
-                    return (lease, nil)
-                }
-                switch lease {
-                case .run: serve(waiter, with: worker)
-                case .start(let number, _):
-                    worker?.kill()
-                    spawn(number, for: waiter)
-                case .wait:
-                    // Either may have come about before there was a place to give up.
-                    if Task.isCancelled || caller?.isGone ?? false { withdraw(place, of: app) }
-                case .refuse: waiter.goWithout()
-                }
-            }
-        } onCancel: {
-            withdraw(place, of: app)
-        }
-        switch leased {
-        case .worker(let worker, let answers): return (worker, answers)
-        case .none: return nil
-        case .overdue:
-            state.withLock { $0.hearing -= 1 }
-            return nil
-        }
-    }
-
-    /// Where somebody stands in the queue, once they do.
-    private final class QueuePlace: Sendable {
-        let serial = Mutex<Int?>(nil)
-    }
-
-    private func withdraw(_ place: QueuePlace, of app: String) {
-        let found = state.withLock { state in
-            place.serial.withLock { $0 }.flatMap { state.places.withdraw(serial: $0, of: app) }
-        }
-        found?.goWithout()
-    }
-
-    /// How many whose time is up are told so at once, and no others before they have come to it: thousands that came
-    /// together would hold up everybody else.
-    private static let overdueAtOnce = 16
-
-    /// When to look again.
-    private func answerOverdue(at now: ContinuousClock.Instant) -> Duration? {
-        let (found, waiting, overdue) = state.withLock { state in
-            state.places.expire(at: now)
-            let found = state.hearing > 0 ? [] : state.places.takeExpired(atMost: Self.overdueAtOnce)
-            state.hearing += found.count
-            return (found, state.places.waitingCount, state.places.expiredCount)
-        }
-        for waiter in found { waiter.goWithout(.overdue) }
-        return overdue > 0 ? .milliseconds(5) : waiting > 0 ? .milliseconds(20) : nil
-    }
-
-    /// A worker can serve the next one.
-    private func free(_ worker: ScriptWorker) {
-        perform(state.withLock { $0.places.returned(worker.id, at: .now) }, freed: worker)
-    }
-
-    private func serve(_ waiter: Waiter, with worker: ScriptWorker?) {
-        if let worker { waiter.take(worker) } else { waiter.goWithout() }
-    }
-
-    private func perform(_ next: WorkerPoolState<Waiter>.Next, freed worker: ScriptWorker?) {
-        switch next {
-        case .keep: break
-        case .serve(let waiter): serve(waiter, with: worker)
-        case .replace(let waiter, let number):
-            worker?.kill()
-            spawn(number, for: waiter)
-        case .end: worker?.kill()
-        }
-    }
-
-    /// How often workers are looked at, at the least.
-    private static let period = Duration.milliseconds(100)
-
-    /// Sees to it that somebody looks after the workers and those who wait as long as there are any.
-    private func lookAfterWorkers() {
-        let isLookedAfter = state.withLock { state in
-            defer { state.isLookedAfter = true }
-            return state.isLookedAfter
-        }
-        if isLookedAfter { return }
-        Task { [weak self] in
-            // Unstructured: it only ends what is over, and itself with the last worker.
-            var pause: Duration? = Self.period
-            while let next = pause {
-                try await Task.sleep(for: next)
-                pause = self?.look(at: .now)
-            }
-        }
-    }
-
-    /// Ends what is over; when to look again, if at all.
-    private func look(at now: ContinuousClock.Instant) -> Duration? {
-        let (workers, idle) = state.withLock { state in
-            let idle = state.places.elapsed(now).compactMap { state.workers[$0] }
-            // Those who were not told yet may outlive the last worker.
-            state.isLookedAfter =
-                !state.workers.isEmpty || !state.places.isEmpty || state.places.waitingCount > 0
-                || state.places.expiredCount > 0
-            return (state.isLookedAfter ? Array(state.workers.values) : nil, idle)
-        }
-        for worker in idle { worker.kill() }
-        for worker in workers ?? [] { worker.endOverdue(at: now) }
-        return workers.map { _ in answerOverdue(at: now) ?? Self.period }
-    }
-
-    private func spawn(_ number: Int, for waiter: Waiter) {
-        // That of the call, if it runs on one: most calls then meet their worker without changing threads.
-        let loop =
-            MultiThreadedEventLoopGroup.currentEventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
-        spawner.run { [self] in
-            do throws(WorkerProcess.NotStarted) {
-                let process = try WorkerProcess(command, memoryBytes: limits.memoryBytes)
-                let worker = ScriptWorker(
-                    id: number,
-                    process: process,
-                    whenFree: { [weak self] in self?.free($0) },
-                    whenEnded: { [weak self] in self?.ended($0) }
-                )
-                state.withLock { state in
-                    state.workers[number] = worker
-                    state.places.settle(number, at: ObjectIdentifier(loop))
-                }
-                worker.open(on: loop) { [self] in
-                    worker.send(.limits(limits))
-                    if state.withLock({ $0.places.isDraining }) { worker.kill() }
-                    waiter.take(worker)
-                }
-                lookAfterWorkers()
-            } catch {
-                observer.record(.lifecycle(part: "function-worker", event: "not started: \(error.reason)"))
-                let next = state.withLock { $0.places.lost(number) }
-                perform(next, freed: nil)
-                waiter.goWithout()
-            }
-        }
-    }
-
-    private func ended(_ worker: ScriptWorker) {
-        let next = state.withLock { $0.places.lost(worker.id) }
-        perform(next, freed: nil)
-        spawner.run { [self] in
-            _ = worker.exitCode()
-            let waiting = state.withLock { state in
-                state.workers[worker.id] = nil
-                guard state.workers.isEmpty, state.places.isDraining else {
-                    return state.whenEmpty.filter { _ in false }
-                }
-                defer { state.whenEmpty = [] }
-                return state.whenEmpty
-            }
-            for one in waiting { one.resume() }
-        }
-    }
 }
