@@ -20,8 +20,8 @@ public struct ScriptBundle: Sendable {
     public let values: BSONDocument
     /// What `context.services.get` knows: name → type, `mongodb-atlas` for data sources.
     public let services: [String: String]
-    /// The functions whose sources name the request.
-    private let namingRequest: Set<String>
+    /// The functions whose sources name a fact of the call.
+    private let naming: [CallFact: Set<String>]
 
     /// Made of its parts.
     public init(
@@ -42,9 +42,12 @@ public struct ScriptBundle: Sendable {
         self.environment = environment
         self.values = values
         self.services = services
-        namingRequest = Set(functions.filter { $0.value.contains("request") }.keys)
+        func naming(_ fact: CallFact) -> Set<String> {
+            Set(functions.filter { $0.value.contains(fact.rawValue) }.keys)
+        }
+        self.naming = [.user: naming(.user), .request: naming(.request)]
     }
 
-    /// Whether a function is likely to look at `context.request`: one that gets there in another way waits for it.
-    func mentionsRequest(_ function: String) -> Bool { namingRequest.contains(function) }
+    /// Whether a function is likely to look at a fact of its call: one that gets there in another way waits for it.
+    func mentions(_ fact: CallFact, _ function: String) -> Bool { naming[fact]?.contains(function) ?? true }
 }

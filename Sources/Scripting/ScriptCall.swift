@@ -26,7 +26,7 @@ public struct ScriptCall: Sendable {
     public let arguments: [BSONValue]
     /// `context.user` as functions see it.
     public let user: BSONDocument
-    /// `context.request`, asked when a script wants to see it; nil outside of requests.
+    /// `context.request`, asked when a script wants to see it, by whichever task; nil outside of requests.
     public let request: @Sendable () -> BSONDocument?
     /// What `context.runningAsSystem()` answers.
     public let runsAsSystem: Bool

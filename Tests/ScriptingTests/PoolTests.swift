@@ -339,7 +339,12 @@ struct PoolTests {
         await pool.shutdown()
         #expect(seen.withLock { $0.files } == ["/dev/null", "/dev/null", "/dev/null", "socket", "1"])
         let names = seen.withLock { $0.environment }.split(separator: "\0").map { $0.prefix { $0 != "=" } }
-        #expect(Set(names) == ["LC_ALL", "TZ", "JSC_forceRAMSize", "SWIFT_BACKTRACE"])
+        #expect(
+            Set(names) == [
+                "LC_ALL", "TZ", "SWIFT_BACKTRACE",
+                "JSC_forceRAMSize", "JSC_thresholdForFTLOptimizeAfterWarmUp",
+            ]
+        )
     }
 
     @Test("hands a source's big arguments and answers over")

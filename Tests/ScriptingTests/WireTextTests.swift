@@ -82,15 +82,18 @@ struct WireTextTests {
         #expect(host.calls.count == 1)
     }
 
-    @Test("tell of the request also where no source names it, and while host calls are under way")
-    func requestOnDemand() async {
+    @Test(
+        "tell of the user and the request also where no source names them, and while host calls are under way"
+    )
+    func factsOnDemand() async {
         let host = RecordingHost { _ in .success(["a"]) }
         let source = """
             exports = async () => {
-              const name = ['req', 'uest'].join('');
+              const [name, caller] = [['req', 'uest'].join(''), ['us', 'er'].join('')];
               const names = context.services.get('mongodb-atlas').admin().getDBNames();
               const seen = context[name] === undefined ? 'none' : context[name].httpMethod;
-              return [seen, await names, context[name] === context[name]];
+              const { id, data } = context[caller];
+              return [seen, await names, context[name] === context[name], id, data.email];
             };
             """
         let bundle = ScriptFixture.bundle(["test": source])
@@ -100,7 +103,10 @@ struct WireTextTests {
                 of: bundle,
                 host: host
             )
-            #expect(ScriptFixture.text(outcome) == #"["\#(seen)",["a"],true]"#)
+            #expect(
+                ScriptFixture.text(outcome)
+                    == #"["\#(seen)",["a"],true,"5cbf68583025b12840664682","a@example.com"]"#
+            )
         }
     }
 }

@@ -4,8 +4,7 @@
   const { isArray, keys, create, defineProperty, isView, exec } = rt.primordials;
   const { Date, RegExp, Uint8Array, ArrayBuffer, TypeError } = rt.primordials;
   const { native, method } = rt;
-  rt.load('wire');
-  const form = rt.form;
+  const { form } = rt;
 
   const hide = (self, name, value) => {
     defineProperty(self, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });

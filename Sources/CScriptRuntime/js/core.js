@@ -57,7 +57,12 @@
   };
   const file = cached(native.load);
   const group = cached(native.group);
+  // Has no state, and nothing of it reaches a script.
+  const wire = file('wire')(native, primordials);
   const moduleBody = cached((path) => closed(group('modules').compileModule(path)));
+  let kinds;
+  /** The kinds of the app's services by their names; for the runtime alone. */
+  const services = () => (kinds === undefined ? (kinds = native.fact('services')[0]) : kinds);
   const functionBody = cached((name) => closed(native.compile(name)));
 
   /** Defines a property that is made when it is first asked for, and may be replaced. */
@@ -83,8 +88,8 @@
   /** All that one call has of the runtime. */
   const makeRun = () => {
     const rt = {
-      native, primordials, lazy, method, file, group, moduleBody, hostErrors: new primordials.WeakMap(),
-      limits: native.limits, globals: create(null),
+      native, primordials, lazy, method, file, group, moduleBody, services, hostErrors: undefined,
+      limits: native.limits, globals: create(null), form: wire.form, binaryText: wire.binaryText,
     };
     const parts = create(null);
     let isOver = false;
@@ -98,7 +103,7 @@
 
     /** A value that the worker hands over as `[plain, what needs more than JSON]`. */
     rt.revive = (pair) => (pair[1] === null ? pair[0] : rt.load('bson').revive(pair[0], pair[1]));
-    rt.write = (value) => rt.load('wire')(value, 0);
+    rt.write = (value) => wire.write(value, 0);
     rt.fact = (name) => rt.revive(native.fact(name));
 
     const pending = create(null);
@@ -135,6 +140,7 @@
       if (value.name !== 'Error') method(error, 'name', value.name);
       if (value.code !== null) error.code = value.code;
       if (value.errorCode !== null) error.errorCode = value.errorCode;
+      if (rt.hostErrors === undefined) rt.hostErrors = new primordials.WeakMap();
       weakSet(rt.hostErrors, error, value);
       call.reject(error);
     };

@@ -19,7 +19,7 @@
   const text = (value, otherwise) => (typeof value === 'string' ? value : otherwise);
 
   const describe = (error) => {
-    const host = weakGet(rt.hostErrors, error);
+    const host = rt.hostErrors === undefined ? undefined : weakGet(rt.hostErrors, error);
     const message = text(error.message, '');
     const stack = text(error.stack, '');
     if (host !== undefined) return { __proto__: null, message, stack, host };

@@ -2,8 +2,6 @@
 (function (rt) {
   'use strict';
   const { TypeError, Error, isArray, keys } = rt.primordials;
-  const cursors = rt.load('cursor');
-  const sessions = rt.load('session');
 
   const isDocument = (value) => value !== null && typeof value === 'object' && !isArray(value);
   const optionNames = {
@@ -27,12 +25,31 @@
     }
     return options;
   };
+  // What options are called on the way to the gateway.
+  const common = { __proto__: null, maxTimeMS: 'maxTimeMS', collation: 'collation', hint: 'hint' };
+  /** The names of the writing methods; a run that writes nothing has no need of them. */
+  let known;
+  const writes = () => (known === undefined ? (known = namesOfWrites()) : known);
+  const namesOfWrites = () => {
+    const any = { __proto__: null, ...common, bypassDocumentValidation: 'bypassDocumentValidation' };
+    const update = { __proto__: null, ...any, upsert: 'upsert', arrayFilters: 'arrayFilters' };
+    const returning = {
+      __proto__: null, ...update, sort: 'sort', projection: 'projection', returnNewDocument: 'returnNewDocument',
+    };
+    return { any, update, returning };
+  };
   const hasOperators = (update) => {
     if (isArray(update)) return true;
     const names = keys(update);
     for (let i = 0; i < names.length; i++) if (names[i][0] !== '$') return false;
     return names.length > 0;
   };
+
+  /** Most calls belong to no session. */
+  const call = (service, method, args, session) =>
+    (session === undefined || session === null
+      ? rt.host('data', { service, method, arguments: args })
+      : rt.load('session').call(service, method, args, session));
 
   const collection = (service, database, name) => {
     /** One call on this collection; `wanted` are the options that it knows, as the host names them. */
@@ -47,13 +64,7 @@
         const value = options[key];
         if (value !== undefined && value !== null) args[wanted[key]] = value;
       }
-      return sessions.call(service, method, args, options.session);
-    };
-    const common = { __proto__: null, maxTimeMS: 'maxTimeMS', collation: 'collation', hint: 'hint' };
-    const writing = { __proto__: null, ...common, bypassDocumentValidation: 'bypassDocumentValidation' };
-    const updating = { __proto__: null, ...writing, upsert: 'upsert', arrayFilters: 'arrayFilters' };
-    const returning = {
-      __proto__: null, ...updating, sort: 'sort', projection: 'projection', returnNewDocument: 'returnNewDocument',
+      return call(service, method, args, options.session);
     };
     const read = (query, projection, options, what) => {
       if (options === undefined && looksLikeOptions(projection)) {
@@ -67,13 +78,13 @@
       options = checked(options, method);
       if (change === null || typeof change !== 'object') throw new TypeError(method + ': update must be a document');
       if (!hasOperators(change)) throw new TypeError('update document must contain atomic operators');
-      return ask(method, { query: query ?? {}, update: change }, options, updating);
+      return ask(method, { query: query ?? {}, update: change }, options, writes().update);
     };
 
     const self = {
       find: (query, projection, options) => {
         const { fields, rest } = read(query, projection, options, 'find');
-        return cursors.find((more) =>
+        return rt.load('cursor').find((more) =>
           ask('find', { ...fields, ...more }, rest, { __proto__: null, ...common }), rest);
       },
       findOne: (query, projection, options) => {
@@ -86,30 +97,31 @@
         }
         if (!hasOperators(change)) throw new TypeError('update document must contain atomic operators');
         return ask('findOneAndUpdate', { filter: query ?? {}, update: change },
-          checked(options, 'findOneAndUpdate'), returning);
+          checked(options, 'findOneAndUpdate'), writes().returning);
       },
       findOneAndReplace: (query, replacement, options) => {
         if (!isDocument(replacement)) throw new TypeError('findOneAndReplace: replacement must be a document');
         return ask('findOneAndReplace', { filter: query ?? {}, update: replacement },
-          checked(options, 'findOneAndReplace'), returning);
+          checked(options, 'findOneAndReplace'), writes().returning);
       },
       findOneAndDelete: (query, options) =>
         ask('findOneAndDelete', { filter: query ?? {} }, checked(options, 'findOneAndDelete'),
           { __proto__: null, ...common, sort: 'sort', projection: 'projection' }),
       insertOne: (document, options) => {
         if (!isDocument(document)) throw new TypeError('insertOne: document must be a document');
-        return ask('insertOne', { document }, checked(options, 'insertOne'), writing);
+        return ask('insertOne', { document }, checked(options, 'insertOne'), writes().any);
       },
       insertMany: (documents, options) => {
         if (!isArray(documents)) throw new TypeError('insertMany: documents must be an array');
         return ask('insertMany', { documents }, checked(options, 'insertMany'),
-          { __proto__: null, ...writing, ordered: 'ordered' });
+          { __proto__: null, ...writes().any, ordered: 'ordered' });
       },
       updateOne: (query, change, options) => update('updateOne', query, change, options),
       updateMany: (query, change, options) => update('updateMany', query, change, options),
       replaceOne: (query, replacement, options) => {
         if (!isDocument(replacement)) throw new TypeError('replaceOne: replacement must be a document');
-        return ask('replaceOne', { query: query ?? {}, update: replacement }, checked(options, 'replaceOne'), updating);
+        return ask('replaceOne', { query: query ?? {}, update: replacement },
+          checked(options, 'replaceOne'), writes().update);
       },
       deleteOne: (query, options) =>
         ask('deleteOne', { query: query ?? {} }, checked(options, 'deleteOne'), common),
@@ -118,7 +130,7 @@
       aggregate: (pipeline, options) => {
         if (!isArray(pipeline)) throw new TypeError('aggregate: pipeline must be an array');
         const rest = checked(options, 'aggregate');
-        return cursors.aggregate(pipeline, (stages) =>
+        return rt.load('cursor').aggregate(pipeline, (stages) =>
           ask('aggregate', { pipeline: stages }, rest, { __proto__: null, ...common, allowDiskUse: 'allowDiskUse' }));
       },
       count: async (query, options) => {
@@ -161,15 +173,15 @@
             const value = rest[passed[i]];
             if (value !== undefined && value !== null) args[passed[i]] = value;
           }
-          return cursors.aggregate(pipeline, (stages) => {
+          return rt.load('cursor').aggregate(pipeline, (stages) => {
             args.pipeline = stages;
-            return sessions.call(service, 'aggregate', args, rest.session);
+            return call(service, 'aggregate', args, rest.session);
           });
         },
       };
     },
     admin: () => ({ getDBNames: () => rt.host('data.databases', { service }) }),
-    startSession: () => sessions.start(service),
+    startSession: () => rt.load('session').start(service),
   });
   return { client };
 })

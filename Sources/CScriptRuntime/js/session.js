@@ -21,9 +21,6 @@
   const tell = (state, name) => async () => rt.host(name, { session: await number(state) });
 
   const call = (service, method, args, session) => {
-    if (session === undefined || session === null) {
-      return rt.host('data', { service, method, arguments: args });
-    }
     const state = typeof session === 'object' ? weakGet(states, session) : undefined;
     if (state === undefined) throw new TypeError('session must be what startSession returned');
     if (state.hasEnded) throw new Error('the session has ended');

@@ -1,13 +1,12 @@
 // A value as the text that the worker reads (`ScriptTextReader`): a letter for the type, lengths in UTF-16 units.
-(function (rt) {
+(function (native, primordials) {
   'use strict';
   const { isArray, keys, isSafeInteger, dateTime, mapForEach, isView, regexSource, regexFlags, asIntN } =
-    rt.primordials;
+    primordials;
   const { Date, RegExp, Map, ArrayBuffer, Uint8Array, RangeError, TypeError, String, Number, Boolean } =
-    rt.primordials;
-  const { native } = rt;
+    primordials;
   // Under this symbol the classes of `BSON` say how an instance is written.
-  const form = (rt.form = rt.primordials.Symbol('form'));
+  const form = primordials.Symbol('form');
   const deepest = 180;
 
   const integer = (value) => {
@@ -24,7 +23,7 @@
     }
     return 'r' + pattern.length + ':' + pattern + options.length + ':' + options;
   };
-  rt.binaryText = (subtype, bytes) => {
+  const binaryText = (subtype, bytes) => {
     const text = native.base64(bytes);
     return 'b' + (subtype < 16 ? '0' : '') + native.hexByte(subtype) + text.length + ':' + text;
   };
@@ -60,8 +59,8 @@
       return 'D' + time + ';';
     }
     if (value instanceof RegExp) return regex(value);
-    if (isView(value)) return rt.binaryText(0, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-    if (value instanceof ArrayBuffer) return rt.binaryText(0, new Uint8Array(value));
+    if (isView(value)) return binaryText(0, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+    if (value instanceof ArrayBuffer) return binaryText(0, new Uint8Array(value));
     if (value instanceof String || value instanceof Number || value instanceof Boolean) {
       return write(value.valueOf(), depth + 1);
     }
@@ -79,5 +78,5 @@
     if (type === 'function' || type === 'symbol') return '';
     return key.length + ':' + key + write(value, depth + 1);
   };
-  return write;
+  return { write, form, binaryText };
 })

@@ -79,9 +79,9 @@ struct WorkerRun: Sendable {
             case .hostCall(let run, let number, let name, let text) where run == id:
                 guard let arguments = (try? text.value())?.document else { return broken(worker) }
                 return .asks(number, HostCall(name: name, arguments: arguments), bytes)
-            case .wantsRequest(let run) where run == id:
+            case .wants(let run, let fact) where run == id:
                 worker.consumed(bytes)
-                worker.send(.request(run: id, requestText))
+                worker.send(.fact(run: id, fact, text(of: fact)))
             case .done(let run, let told, let mayGoOn) where run == id:
                 worker.consumed(bytes)
                 guard let outcome = try? told.outcome(responseBytes: limits.responseBytes) else {
@@ -102,8 +102,9 @@ struct WorkerRun: Sendable {
         return .ends(ScriptOutcome(result: .failure(.crash)), mayGoOn: false)
     }
 
-    private var requestText: [UInt8] {
-        ScriptJSONWriter.write(call.request().map { .document($0) } ?? .null)
+    private func text(of fact: CallFact) -> [UInt8] {
+        let document = fact == .user ? call.user : call.request()
+        return ScriptJSONWriter.write(document.map { .document($0) } ?? .null)
     }
 
     /// Why a worker is gone that did not say it.
@@ -123,8 +124,11 @@ struct WorkerRun: Sendable {
         case .named(let name): function = name
         case .source(let text): source = text
         }
-        // Few functions look at it, and it costs more than most of them do.
-        let looksAtRequest = function.map { bundle.mentionsRequest($0) } ?? true
+        // Few functions look at them, and they cost more than most of those do.
+        func told(_ fact: CallFact) -> WorkerRequest.Told {
+            let looksAtIt = function.map { bundle.mentions(fact, $0) } ?? true
+            return looksAtIt ? .sent(text(of: fact)) : .onDemand
+        }
         let left = deadline - ContinuousClock.now
         return WorkerRequest.RunRequest(
             id: id,
@@ -133,8 +137,8 @@ struct WorkerRun: Sendable {
             isEndpoint: call.form == .endpoint,
             keepsFirstLines: call.keepsFirstLines,
             arguments: ScriptJSONWriter.write(.array(call.arguments)),
-            user: ScriptJSONWriter.write(.document(call.user)),
-            request: looksAtRequest ? .sent(requestText) : .onDemand,
+            user: told(.user),
+            request: told(.request),
             isSystem: call.runsAsSystem,
             milliseconds: Int64(max(.zero, left) / .milliseconds(1))
         )

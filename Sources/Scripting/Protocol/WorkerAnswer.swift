@@ -4,8 +4,8 @@ internal import BSON
 enum WorkerAnswer {
     /// The script asks for something; the text is a document.
     case hostCall(run: Int64, call: Int32, name: String, WireText)
-    /// The script wants to see the request that it was not sent, and waits for it.
-    case wantsRequest(run: Int64)
+    /// The script wants to see what it was not sent, and waits for it.
+    case wants(run: Int64, CallFact)
     /// A run is over; `mayGoOn` is false when the worker is about to end.
     case done(run: Int64, WorkerOutcome, mayGoOn: Bool)
     case checked(run: Int64, SyntaxFault?)
@@ -14,7 +14,7 @@ enum WorkerAnswer {
     var freedBy: Int64? {
         switch self {
         case .done(let run, _, mayGoOn: true), .checked(let run, _): run
-        case .done, .hostCall, .wantsRequest: nil
+        case .done, .hostCall, .wants: nil
         }
     }
 
@@ -25,7 +25,7 @@ enum WorkerAnswer {
                 "t": "call", "run": .int64(run), "call": .int32(call), "name": .string(name),
                 "text": text.binary,
             ]
-        case .wantsRequest(let run): ["t": "request", "run": .int64(run)]
+        case .wants(let run, let fact): ["t": "fact", "run": .int64(run), "name": .string(fact.rawValue)]
         case .done(let run, let outcome, let mayGoOn):
             [
                 "t": "done", "run": .int64(run), "goOn": .bool(mayGoOn),
@@ -56,7 +56,9 @@ enum WorkerAnswer {
             else { return nil }
             let number = Int32(truncatingIfNeeded: call)
             self = .hostCall(run: run, call: number, name: name, WireText(text))
-        case "request": self = .wantsRequest(run: run)
+        case "fact":
+            guard let fact = document["name"]?.string.flatMap({ CallFact(rawValue: $0) }) else { return nil }
+            self = .wants(run: run, fact)
         case "done":
             guard let outcome = WorkerOutcome(document) else { return nil }
             self = .done(run: run, outcome, mayGoOn: document["goOn"]?.bool ?? false)

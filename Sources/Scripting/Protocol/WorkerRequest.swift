@@ -1,5 +1,10 @@
 internal import BSON
 
+/// What `context` has of the call alone.
+enum CallFact: String {
+    case user, request
+}
+
 /// What the gateway tells a worker.
 enum WorkerRequest {
     /// Comes first, once.
@@ -11,14 +16,12 @@ enum WorkerRequest {
     case run(RunRequest)
     /// The answer to a host call of a run, as ``ScriptJSONWriter`` writes it.
     case reply(run: Int64, call: Int32, Result<[UInt8], HostError>)
-    /// What `context.request` is, written likewise.
-    case request(run: Int64, [UInt8])
+    /// What a worker asked for, written likewise.
+    case fact(run: Int64, CallFact, [UInt8])
     case check(id: Int64, source: String, file: String)
 
-    /// What a worker is told of `context.request`.
-    enum Request {
-        /// There is none.
-        case absent
+    /// What a worker is told of a fact when a run begins.
+    enum Told {
         /// The worker asks when a script wants to see it.
         case onDemand
         case sent([UInt8])
@@ -33,8 +36,8 @@ enum WorkerRequest {
         let isEndpoint: Bool
         let keepsFirstLines: Bool
         let arguments: [UInt8]
-        let user: [UInt8]
-        let request: Request
+        let user: Told
+        let request: Told
         let isSystem: Bool
         let milliseconds: Int64
     }
@@ -59,14 +62,15 @@ enum WorkerRequest {
                 "t": "run", "run": .int64(run.id), "function": run.function.map { .string($0) } ?? .null,
                 "source": run.source.map { .string($0) } ?? .null, "endpoint": .bool(run.isEndpoint),
                 "keepsFirst": .bool(run.keepsFirstLines), "arguments": Self.text(run.arguments),
-                "user": Self.text(run.user), "request": run.request.value, "system": .bool(run.isSystem),
+                "user": run.user.value, "request": run.request.value, "system": .bool(run.isSystem),
                 "milliseconds": .int64(run.milliseconds),
             ]
         case .reply(let run, let call, .success(let value)):
             ["t": "reply", "run": .int64(run), "call": .int32(call), "value": Self.text(value)]
         case .reply(let run, let call, .failure(let error)):
             ["t": "reply", "run": .int64(run), "call": .int32(call), "error": .document(error.document)]
-        case .request(let run, let value): ["t": "request", "run": .int64(run), "value": Self.text(value)]
+        case .fact(let run, let fact, let value):
+            ["t": "fact", "run": .int64(run), "name": .string(fact.rawValue), "value": Self.text(value)]
         case .check(let id, let source, let file):
             ["t": "check", "run": .int64(id), "source": .string(source), "file": .string(file)]
         }
@@ -96,8 +100,8 @@ enum WorkerRequest {
                     isEndpoint: document["endpoint"]?.bool ?? false,
                     keepsFirstLines: document["keepsFirst"]?.bool ?? false,
                     arguments: Self.bytes(document["arguments"]),
-                    user: Self.bytes(document["user"]),
-                    request: Request(document["request"]),
+                    user: Told(document["user"]),
+                    request: Told(document["request"]),
                     isSystem: document["system"]?.bool ?? false,
                     milliseconds: document["milliseconds"]?.wholeNumber ?? 0
                 )
@@ -109,7 +113,9 @@ enum WorkerRequest {
             } else {
                 self = .reply(run: id, call: call, .success(Self.bytes(document["value"])))
             }
-        case "request": self = .request(run: id, Self.bytes(document["value"]))
+        case "fact":
+            guard let fact = document["name"]?.string.flatMap({ CallFact(rawValue: $0) }) else { return nil }
+            self = .fact(run: id, fact, Self.bytes(document["value"]))
         case "check":
             guard let source = document["source"]?.string, let file = document["file"]?.string else {
                 return nil
@@ -130,21 +136,16 @@ extension WorkerRequest {
     }
 }
 
-extension WorkerRequest.Request {
+extension WorkerRequest.Told {
     fileprivate var value: BSONValue {
         switch self {
-        case .absent: .null
-        case .onDemand: true
+        case .onDemand: .null
         case .sent(let text): WorkerRequest.text(text)
         }
     }
 
     fileprivate init(_ value: BSONValue?) {
-        switch value {
-        case .binary(let text)?: self = .sent(text.bytes)
-        case .bool(true)?: self = .onDemand
-        default: self = .absent
-        }
+        if case .binary(let text)? = value { self = .sent(text.bytes) } else { self = .onDemand }
     }
 }
 

@@ -57,7 +57,7 @@ final class WorkerServer {
             case .run(let request): try run(request)
             case .check(let id, let source, let file):
                 try link.send(.checked(run: id, SyntaxCheck(engine: engine).fault(of: source, file: file)))
-            case .reply, .request: break  // Of a run that is over.
+            case .reply, .fact: break  // Of a run that is over.
             }
         }
     }

@@ -38,10 +38,10 @@ final class ScriptRealm {
 
     /// What the runtime asks of the run and the app by name, as ``ScriptJSONWriter`` writes it.
     func fact(_ name: String) throws(NativeFault) -> [UInt8] {
-        guard let run, name == "user" || name == "request" else {
+        guard let run, let ofCall = CallFact(rawValue: name) else {
             return ScriptJSONWriter.write(bundle.fact(name))
         }
-        return name == "user" ? run.request.user : try run.outerRequest()
+        return try run.fact(ofCall)
     }
 }
 

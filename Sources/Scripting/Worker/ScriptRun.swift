@@ -11,9 +11,9 @@ final class ScriptRun {
     /// How many host calls the gateway has not answered yet.
     private var pending = 0
     private var result: Result<WireText, ScriptFailure>?
-    /// `context.request`, once it is known.
-    private var requestText: [UInt8]?
-    /// What came while the request was waited for, in order.
+    /// What the gateway had to be asked for.
+    private var facts: [CallFact: [UInt8]] = [:]
+    /// What came while a fact was waited for, in order.
     private var early: ArraySlice<WorkerRequest> = []
     /// The error that a function's source did not parse with, and where.
     var syntaxFault: (error: JSValueRef, place: SyntaxFault)?
@@ -101,31 +101,28 @@ final class ScriptRun {
         pending += 1
     }
 
-    /// `context.request`, for which the gateway is asked when it did not send it.
-    func outerRequest() throws(NativeFault) -> [UInt8] {
-        if let requestText { return requestText }
-        let text: [UInt8]
-        switch request.request {
-        case .absent: text = ScriptJSONWriter.write(.null)
-        case .sent(let sent): text = sent
-        case .onDemand: text = try askRequest()
-        }
-        requestText = text
+    /// A fact of the call, for which the gateway is asked when it did not send it.
+    func fact(_ fact: CallFact) throws(NativeFault) -> [UInt8] {
+        let told = fact == .user ? request.user : request.request
+        if case .sent(let text) = told { return text }
+        if let text = facts[fact] { return text }
+        let text = try ask(for: fact)
+        facts[fact] = text
         return text
     }
 
-    private func askRequest() throws(NativeFault) -> [UInt8] {
+    private func ask(for fact: CallFact) throws(NativeFault) -> [UInt8] {
         do {
-            try link.send(.wantsRequest(run: record.id))
+            try link.send(.wants(run: record.id, fact))
             // The gateway answers at once; past the deadline the worker is ended.
             while let message = try link.next(within: max(.zero, record.deadline - .now)) {
-                if case .request(record.id, let text) = message { return text }
+                if case .fact(record.id, fact, let text) = message { return text }
                 early.append(message)
             }
         } catch {
             isLinkLost = true
         }
-        throw NativeFault("context.request cannot be told")
+        throw NativeFault("context.\(fact.rawValue) cannot be told")
     }
 
     func finish(_ outcome: WireText) {
