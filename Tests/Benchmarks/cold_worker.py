@@ -48,7 +48,8 @@ def cold_worker(program):
     start = time.monotonic()
     worker = subprocess.Popen(
         [program, "function-worker"], close_fds=False, preexec_fn=lambda: os.dup2(theirs.fileno(), 3),
-        env={"LC_ALL": "C.UTF-8", "TZ": "UTC", "JSC_forceRAMSize": str(350 << 20)},
+        env={"LC_ALL": "C.UTF-8", "TZ": "UTC", "JSC_forceRAMSize": str(350 << 20),
+             "JSC_thresholdForFTLOptimizeAfterWarmUp": "1000000"},
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     theirs.close()
     ours.sendall(document(LIMITS) + document(BUNDLE) + document(RUN))
