@@ -121,14 +121,13 @@ public final class RunningServer: Sendable {
         )
         for _ in 0..<6000 {
             let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-            if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("HTTP ") }),
-                let url = line.split(separator: " ").last
-            {
+            // It says where the operators' port is after it said where its own is.
+            if let http = Self.address("HTTP", in: text), let admin = Self.address("ADMIN", in: text) {
                 return RunningServer(
-                    http: String(url),
+                    http: http,
                     https: "",
                     database: database,
-                    admin: "",
+                    admin: admin,
                     directory: directory,
                     process: child.processIdentifier
                 )
@@ -137,6 +136,15 @@ public final class RunningServer: Sendable {
             try await Task.sleep(for: .milliseconds(50))
         }
         throw ServerDidNotStart(log: (try? String(contentsOf: log, encoding: .utf8)) ?? "")
+    }
+
+    /// The origin on one of the lines that a gateway prints when it is ready: a name, spaces, a URL.
+    private static func address(_ name: String, in log: String) -> String? {
+        let line = log.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        guard let url = line?.split(separator: " ").last.flatMap({ URLComponents(string: String($0)) }),
+            let scheme = url.scheme, let host = url.host, let port = url.port
+        else { return nil }
+        return "\(scheme)://\(host):\(port)"
     }
 
     /// Password hashes cost an eighth: in a debug build the standard ones would be most of what a whole run does.
