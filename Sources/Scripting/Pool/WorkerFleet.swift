@@ -79,7 +79,7 @@ final class WorkerFleet: Sendable {
             return (worker, begin(worker))
         }
         let place = QueuePlace()
-        let watch = caller?.whenGone { self.withdraw(place, of: app) }
+        let watch = caller?.whenGone { self.withdraw(place) }
         defer { if let watch { caller?.forget(watch) } }
         let leased = await withTaskCancellationHandler {
             await withCheckedContinuation { (told: CheckedContinuation<WorkerWaiter.Leased, Never>) in
@@ -108,12 +108,12 @@ final class WorkerFleet: Sendable {
                     spawn(number, for: waiter)
                 case .wait:
                     // Either may have come about before there was a place to give up.
-                    if Task.isCancelled || caller?.isGone ?? false { withdraw(place, of: app) }
+                    if Task.isCancelled || caller?.isGone ?? false { withdraw(place) }
                 case .refuse: waiter.goWithout()
                 }
             }
         } onCancel: {
-            withdraw(place, of: app)
+            withdraw(place)
         }
         switch leased {
         case .worker(let worker, let answers): return (worker, answers)
@@ -129,9 +129,9 @@ final class WorkerFleet: Sendable {
         let serial = Mutex<Int?>(nil)
     }
 
-    private func withdraw(_ place: QueuePlace, of app: String) {
+    private func withdraw(_ place: QueuePlace) {
         let found = state.withLock { state in
-            place.serial.withLock { $0 }.flatMap { state.places.withdraw(serial: $0, of: app) }
+            place.serial.withLock { $0 }.flatMap { state.places.withdraw(serial: $0) }
         }
         found?.goWithout()
     }

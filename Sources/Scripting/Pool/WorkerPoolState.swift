@@ -1,5 +1,3 @@
-import HeapModule
-
 /// Which worker runs whose call: workers, and a queue of those who wait.
 ///
 /// Pure: events in, decisions out; ``ScriptPool`` performs them. A worker is *busy* from its making on (→
@@ -41,88 +39,9 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         var idleSince: ContinuousClock.Instant?
     }
 
-    /// Who waits for workers of one app, in the order in which they came.
-    private struct Queue {
-        /// By serial; in the place of one that left there is nobody.
-        private var entries: [(serial: Int, waiter: Waiter?)] = []
-        /// What lies before it is served or has left; what lies there waits.
-        private var head = 0
-        private(set) var count = 0
-
-        /// When the first came, among those of all apps.
-        var first: Int { entries[head].serial }
-
-        mutating func append(_ waiter: Waiter, serial: Int) {
-            entries.append((serial, waiter))
-            count += 1
-        }
-
-        mutating func takeFirst() -> Waiter? {
-            guard count > 0 else { return nil }
-            return take(at: head)
-        }
-
-        /// Takes out the one of this serial, in steps that grow with the logarithm of their number.
-        mutating func take(serial: Int) -> Waiter? {
-            index(of: serial).flatMap { take(at: $0) }
-        }
-
-        /// Whether the one of this serial still waits.
-        func holds(serial: Int) -> Bool { index(of: serial) != nil }
-
-        private func index(of serial: Int) -> Int? {
-            var low = head
-            var high = entries.count
-            while low < high {
-                let middle = (low + high) / 2
-                if entries[middle].serial < serial { low = middle + 1 } else { high = middle }
-            }
-            guard low < entries.count, entries[low].serial == serial, entries[low].waiter != nil else {
-                return nil
-            }
-            return low
-        }
-
-        private mutating func take(at index: Int) -> Waiter? {
-            guard let waiter = entries[index].waiter else { return nil }
-            entries[index].waiter = nil
-            count -= 1
-            while head < entries.count, entries[head].waiter == nil { head += 1 }
-            // What is moved is less than what has left since the last time.
-            if entries.count >= 64, count * 2 < entries.count {
-                entries.removeAll { $0.waiter == nil }
-                head = 0
-            }
-            return waiter
-        }
-    }
-
-    /// When somebody's time is up.
-    private struct Deadline: Comparable {
-        let time: ContinuousClock.Instant
-        let serial: Int
-        let app: String
-
-        static func < (left: Deadline, right: Deadline) -> Bool {
-            (left.time, left.serial) < (right.time, right.serial)
-        }
-
-        static func == (left: Deadline, right: Deadline) -> Bool {
-            (left.time, left.serial) == (right.time, right.serial)
-        }
-    }
-
     private let limits: ScriptLimits
     private var workers: [Int: Worker] = [:]
-    /// Those that somebody is in.
-    private var queues: [String: Queue] = [:]
-    private(set) var waitingCount = 0
-    /// Of all who wait, and of some who have left.
-    private var deadlines = Heap<Deadline>()
-    /// Those who wait for no worker any more, only for being told.
-    private var expired: ArraySlice<Waiter> = []
-    /// Of whoever began to wait last: what ``withdraw(serial:of:)`` takes.
-    private(set) var lastSerial = 0
+    private var line = WaitingLine<Waiter>()
     private var lastNumber = 0
     private(set) var isDraining = false
 
@@ -133,7 +52,12 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     var workerCount: Int { workers.count }
     var busyCount: Int { workers.values.count { $0.idleSince == nil } }
     var isEmpty: Bool { workers.isEmpty }
-    var expiredCount: Int { expired.count }
+    /// How many wait for a worker.
+    var waitingCount: Int { line.count }
+    /// How many wait for being told that none came in time.
+    var expiredCount: Int { line.expiredCount }
+    /// Of whoever began to wait last: what ``withdraw(serial:)`` takes.
+    var lastSerial: Int { line.lastSerial }
 
     /// Somebody wants a worker of an app, and has no use for one after a time.
     mutating func lease(
@@ -151,19 +75,12 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
             workers[other] = nil
             return .start(add(app), ending: other)
         }
-        guard !isNested, waitingCount + expired.count < limits.waiting,
-            queues[app]?.count ?? 0 < limits.waitingPerApp
+        guard !isNested, line.count + line.expiredCount < limits.waiting,
+            line.count(of: app) < limits.waitingPerApp
         else {
             return .refuse
         }
-        lastSerial += 1
-        waitingCount += 1
-        queues[app, default: Queue()].append(waiter(), serial: lastSerial)
-        deadlines.insert(Deadline(time: deadline, serial: lastSerial, app: app))
-        // What is looked through is less than what was added since the last time.
-        if deadlines.count >= 64, deadlines.count > 2 * waitingCount {
-            deadlines = Heap(deadlines.unordered.filter { queues[$0.app]?.holds(serial: $0.serial) ?? false })
-        }
+        line.append(waiter(), app: app, until: deadline)
         return .wait
     }
 
@@ -171,7 +88,7 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     ///
     /// One whose home is where they are, `here`, comes first.
     mutating func leaseIdle(app: String, isNested: Bool, here: ObjectIdentifier? = nil) -> Int? {
-        guard !isDraining, isNested || waitingCount == 0, let id = idle(of: app, here) else { return nil }
+        guard !isDraining, isNested || line.count == 0, let id = idle(of: app, here) else { return nil }
         workers[id]?.idleSince = nil
         return id
     }
@@ -213,36 +130,18 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
     }
 
     /// Sets those apart whose time is up: no worker is to serve them any more.
-    mutating func expire(at now: ContinuousClock.Instant) {
-        while let first = deadlines.min, first.time <= now {
-            deadlines.removeMin()
-            if let waiter = withdraw(serial: first.serial, of: first.app) { expired.append(waiter) }
-        }
-    }
+    mutating func expire(at now: ContinuousClock.Instant) { line.expire(at: now) }
 
     /// Takes the first of those that were set apart.
-    mutating func takeExpired(atMost most: Int) -> ArraySlice<Waiter> {
-        let taken = expired.prefix(most)
-        // An empty slice would keep all that it ever held.
-        expired = taken.count < expired.count ? expired.dropFirst(most) : []
-        return taken
-    }
+    mutating func takeExpired(atMost most: Int) -> ArraySlice<Waiter> { line.takeExpired(atMost: most) }
 
-    /// Takes one out of the queue of its app; nil when it is no longer there.
-    mutating func withdraw(serial: Int, of app: String) -> Waiter? {
-        guard let waiter = queues[app]?.take(serial: serial) else { return nil }
-        waitingCount -= 1
-        if queues[app]?.count == 0 { queues[app] = nil }
-        return waiter
-    }
+    /// Takes one out of the queue; nil when it is no longer there.
+    mutating func withdraw(serial: Int) -> Waiter? { line.withdraw(serial: serial) }
 
     /// Takes in nobody new; returns who waited.
     mutating func drain() -> [Waiter] {
         isDraining = true
-        var waiters = Array(takeExpired(atMost: .max))
-        while let next = takeWaiter(freed: nil) { waiters.append(next.waiter) }
-        deadlines = Heap()
-        return waiters
+        return line.takeAll()
     }
 
     private mutating func add(_ app: String) -> Int {
@@ -256,29 +155,25 @@ struct WorkerPoolState<Waiter: Sendable>: Sendable {
         func rank(_ one: (key: Int, value: Worker)) -> (Int, ContinuousClock.Instant, Int) {
             (one.value.home == here ? 1 : 0, one.value.idleSince ?? .now, one.key)
         }
-        return workers.filter { $0.value.app == app && $0.value.idleSince != nil }
+        return workers.lazy.filter { $0.value.app == app && $0.value.idleSince != nil }
             .max { rank($0) < rank($1) }?.key
     }
 
     private func longestIdle() -> Int? {
-        workers.filter { $0.value.idleSince != nil }
+        workers.lazy.filter { $0.value.idleSince != nil }
             .min { ($0.value.idleSince ?? .now, $0.key) < ($1.value.idleSince ?? .now, $1.key) }?.key
     }
 
     /// The first waiter of the app that has the fewest workers at work, not counting the one that is free.
     private mutating func takeWaiter(freed app: String?) -> (waiter: Waiter, app: String)? {
-        guard waitingCount > 0 else { return nil }
+        guard line.count > 0 else { return nil }
         var busy: [String: Int] = [:]
-        if queues.count > 1 {
+        if line.appCount > 1 {
             for worker in workers.values where worker.idleSince == nil { busy[worker.app, default: 0] += 1 }
             if let app { busy[app, default: 1] -= 1 }
         }
-        let best = queues.min { left, right in
-            (busy[left.key, default: 0], left.value.first) < (busy[right.key, default: 0], right.value.first)
-        }
-        guard let name = best?.key, let waiter = queues[name]?.takeFirst() else { return nil }
-        waitingCount -= 1
-        if queues[name]?.count == 0 { queues[name] = nil }
+        guard let name = line.first(byRank: { busy[$0, default: 0] }), let waiter = line.takeFirst(of: name)
+        else { return nil }
         return (waiter, name)
     }
 }
