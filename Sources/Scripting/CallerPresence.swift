@@ -15,12 +15,19 @@ public final class CallerPresence: Sendable {
     }
 
     private let state = Mutex(State())
+    private let hasCalled = Atomic<Bool>(false)
 
     /// Somebody waits.
     public init() {}
 
     /// Whether nobody waits any more.
     public var isGone: Bool { state.withLock { $0.isGone } }
+
+    /// Whether a function was called by what was asked for last.
+    public var callsFunctions: Bool {
+        get { hasCalled.load(ordering: .relaxed) }
+        set { hasCalled.store(newValue, ordering: .relaxed) }
+    }
 
     /// Nobody waits any more; a second time changes nothing.
     public func leave() {

@@ -13,21 +13,25 @@ struct TurnstileTests {
     /// Connections on one event loop whose time stands still until it is moved.
     private struct Crowd {
         let loop = EmbeddedEventLoop()
+        /// One that nobody is on.
+        let other = MultiThreadedEventLoopGroup.singleton.next()
         let turnstiles = Turnstiles()
         let count = ConnectionCount(most: 0)
         var atOnce: Int { turnstiles.of(loop).newcomers.atOnce }
 
-        func connection() throws -> (channel: EmbeddedChannel, guardian: ConnectionGuard) {
+        func connection(
+            _ presence: CallerPresence = CallerPresence()
+        ) throws -> (channel: EmbeddedChannel, guardian: ConnectionGuard) {
             let guardian = ConnectionGuard(
                 connections: count,
                 headTimeout: .seconds(60),
                 isPlain: true,
-                presence: CallerPresence()
+                presence: presence
             )
             let channel = EmbeddedChannel(loop: loop)
             try channel.pipeline.syncOperations.addHandlers(
                 guardian,
-                NewcomerHandler(turnstiles, behind: guardian)
+                TurnstileHandler(turnstiles, behind: guardian)
             )
             try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
             return (channel, guardian)
@@ -71,6 +75,35 @@ struct TurnstileTests {
             served += more
         }
         #expect(served == (0..<40).map { "request \($0)" })
+    }
+
+    @Test("what follows a call of a function waits for its turn, what follows something else for nobody")
+    func callers() async throws {
+        let crowd = Crowd()
+        func known() throws -> (EmbeddedChannel, CallerPresence) {
+            let presence = CallerPresence()
+            let (channel, guardian) = try crowd.connection(presence)
+            guardian.headArrived(isMultiplexed: false)
+            return (channel, presence)
+        }
+        let callers = try (0..<40).map { _ in try known() }
+        for (_, presence) in callers {
+            await CallerPresence.$current.withValue(presence) { await crowd.turnstiles.pass(on: crowd.other) }
+        }
+        let other = try known().0
+        for (channel, _) in callers { try channel.writeInbound(ByteBuffer(string: "again")) }
+        let atOnce = crowd.turnstiles.of(crowd.loop).callers.atOnce
+        var served = try callers.filter { try Self.text($0.0) == "again" }.count
+        #expect(served == atOnce)
+        try other.writeInbound(ByteBuffer(string: "find"))
+        #expect(try Self.text(other) == "find")
+        for _ in 0..<40 where served < 40 {
+            crowd.loop.advanceTime(by: Self.turn)
+            let more = try callers.filter { try Self.text($0.0) == "again" }.count
+            #expect(more <= atOnce)
+            served += more
+        }
+        #expect(served == 40)
     }
 
     @Test("what comes while somebody waits stays in order, and comes before their end")

@@ -50,6 +50,8 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     private var hasBytes = false
     /// Whether the head of a request has ever come.
     private(set) var hasSentRequest = false
+    /// Whether its last request called a function; a connection of HTTP/2 also brings others meanwhile.
+    var callsFunctions: Bool { presence.callsFunctions }
 
     /// - Parameters:
     ///   - connections: Shared by all connections.
@@ -141,6 +143,7 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
         requests += 1
         hasBytes = false
         hasSentRequest = true
+        presence.callsFunctions = false
         if isMultiplexed { self.isMultiplexed = true }
     }
 

@@ -1,10 +1,11 @@
 public import NIOCore
 
-/// Holds what a new connection sends until its turn comes, as long as no request of it has been seen.
+/// Holds what a connection sends until its turn comes, when it may wait: as long as no request of it has been seen, and
+/// after a request that called a function, since the next most likely does so, too.
 ///
 /// It stands behind the connection's ``ConnectionGuard``, whose time runs on meanwhile, and before TLS, whose
 /// handshakes cost most.
-public final class NewcomerHandler: ChannelDuplexHandler, RemovableChannelHandler {
+public final class TurnstileHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Bytes from the socket.
     public typealias InboundIn = ByteBuffer
     /// The same bytes.
@@ -44,15 +45,19 @@ public final class NewcomerHandler: ChannelDuplexHandler, RemovableChannelHandle
         if held != nil {
             var more = unwrapInboundIn(data)
             held?.writeBuffer(&more)
-        } else if connection.hasSentRequest {
-            context.fireChannelRead(data)
-        } else {
-            let turnstile = turnstiles.of(context.eventLoop).newcomers
-            if turnstile.admits() { return context.fireChannelRead(data) }
+        } else if let turnstile = turnstile(of: context.eventLoop), !turnstile.admits() {
             held = unwrapInboundIn(data)
             // Who has gone meanwhile takes nobody's turn.
             turnstile.wait { self.letIn() }
+        } else {
+            context.fireChannelRead(data)
         }
+    }
+
+    /// Where what comes next is to pass, if anywhere.
+    private func turnstile(of loop: any EventLoop) -> Turnstile? {
+        if !connection.hasSentRequest { return turnstiles.of(loop).newcomers }
+        return connection.callsFunctions ? turnstiles.of(loop).callers : nil
     }
 
     /// Nothing has been read yet for those who come next.

@@ -1,9 +1,11 @@
 import NIOCore
 public import NIOPosix
+import Scripting
 import Synchronization
 
-/// Lets what may wait in a few at a time, on each event loop by itself: first requests of new connections, and calls
-/// of functions, for which the number of workers sets the pace anyway.
+/// Lets what may wait in a few at a time, on each event loop by itself: first requests of new connections, what follows
+/// a call of a function on the same connection, and calls themselves, for which the number of workers sets the pace
+/// anyway.
 ///
 /// A loop sees to everything in the order in which it comes. When thousands connect or call at once, whoever asks for
 /// something else would wait for all of them. So a loop looks at its sockets again after every few: to be told when it
@@ -33,6 +35,7 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
     ///
     /// - Parameter loop: Where the task runs; on another one nobody waits.
     func pass(on loop: any EventLoop) async {
+        CallerPresence.current?.callsFunctions = true
         if !loop.inEventLoop || of(loop).calls.admits() { return }
         await withUnsafeContinuation { (turn: UnsafeContinuation<Void, Never>) in
             of(loop).calls.wait {
@@ -46,12 +49,14 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
 /// The turnstiles of one event loop.
 struct LoopTurnstiles {
     let newcomers: Turnstile
+    let callers: Turnstile
     let calls: Turnstile
     let ticks = LoopTicks()
 
     init(_ loop: any EventLoop) {
         // Others wait for about a millisecond then, and what comes in such numbers all the time is not held up.
         newcomers = Turnstile(loop, ticks, atOnce: 8)
+        callers = Turnstile(loop, ticks, atOnce: 16)
         calls = Turnstile(loop, ticks, atOnce: 16)
     }
 }

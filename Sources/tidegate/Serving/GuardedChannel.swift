@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import Scripting
 
-/// A connection with a ``ConnectionGuard`` and a ``NewcomerHandler`` before everything else.
+/// A connection with a ``ConnectionGuard`` and a ``TurnstileHandler`` before everything else.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let connections: ConnectionCount
@@ -30,7 +30,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         do {
             try channel.pipeline.syncOperations.addHandlers(
                 guardian,
-                NewcomerHandler(turnstiles, behind: guardian)
+                TurnstileHandler(turnstiles, behind: guardian)
             )
         } catch {
             return channel.eventLoop.makeFailedFuture(error)

@@ -173,7 +173,7 @@ struct ServerProcess: Sendable {
             pipeline.removeHandler(handler, promise: nil)
         }
         remove(ConnectionGuard.self)
-        remove(NewcomerHandler.self)
+        remove(TurnstileHandler.self)
         remove(DrainHandler.self)
         remove(SlowBodyHandler.self)
         remove(SlowReaderHandler.self)
