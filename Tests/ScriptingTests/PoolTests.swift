@@ -245,6 +245,50 @@ struct PoolTests {
         await pool.shutdown()
     }
 
+    /// Runs tasks one after the other, and none while it is held.
+    private final class HeldExecutor: TaskExecutor {
+        private let queue = DispatchQueue(label: "held")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+
+        func hold() { queue.suspend() }
+        func letGo() { queue.resume() }
+    }
+
+    @Test("begins no more calls while nobody comes to hear how so many have ended, and then all others")
+    func unheard() async {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 2))
+        let bundle = ScriptFixture.bundle(["wait": Self.waits, "test": "exports = () => 1"])
+        let (gate, callers) = (Gate(), HeldExecutor())
+        let outcomes = await withTaskGroup(of: ScriptOutcome.self) { group in
+            for _ in 0..<2 {
+                group.addTask { await pool.run(ScriptFixture.call(.named("wait")), of: bundle, host: gate) }
+            }
+            await Self.eventually { gate.entered == 2 }
+            for _ in 0..<80 {
+                group.addTask(executorPreference: callers) {
+                    await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: RecordingHost())
+                }
+            }
+            await Self.eventually { pool.counts.waiting == 80 }
+            callers.hold()
+            gate.open()
+            await Self.eventually { pool.counts.waiting < 80 }
+            try? await Task.sleep(for: .seconds(1))
+            #expect(pool.counts.waiting > 50)
+            callers.letGo()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(
+            outcomes.map { ScriptFixture.text($0) } == Array(repeating: #"{"$numberInt":"1"}"#, count: 82)
+        )
+        await Self.eventually { pool.counts.busy == 0 && pool.counts.waiting == 0 }
+        await pool.shutdown()
+    }
+
     @Test("gives up the places of those who have gone, and leaves alone what runs for them")
     func gone() async {
         let pool = ScriptFixture.pool(ScriptLimits(workers: 1))

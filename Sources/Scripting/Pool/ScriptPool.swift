@@ -62,6 +62,7 @@ public final class ScriptPool: Scripts {
                 deadline <= .now ? .time : call.caller?.isGone ?? false ? .abandoned : .busy
             return ScriptOutcome(result: .failure(failure))
         }
+        defer { fleet.heard() }
         guard let answers else {
             fleet.free(worker)
             let refusal = ScriptFailure(.execution, "the arguments cannot be handed to the function")
@@ -86,6 +87,7 @@ public final class ScriptPool: Scripts {
         else {
             return SyntaxFault(file: file, line: 0, column: 0, message: ScriptFailure.busy.message)
         }
+        defer { fleet.heard() }
         guard let answers else {
             fleet.free(worker)
             return check.unchecked

@@ -23,7 +23,26 @@ final class WorkerFleet: Sendable {
         var isLookedAfter = false
         /// Of those who were told that none came in time, how many have not come to it yet.
         var hearing = 0
+        /// How many have a worker, or had one and have not come to hear the end of it yet.
+        var callers = 0
+        /// Free ones that are to serve nobody yet.
+        var parked: [ScriptWorker] = []
+
+        /// Of how many calls the end is there and not heard.
+        var unheard: Int { callers - (places.busyCount - parked.count) }
+
+        /// Workers that may serve the next.
+        mutating func unpark() -> [ScriptWorker] {
+            guard !parked.isEmpty, unheard < WorkerFleet.unheardAtOnce else { return [] }
+            defer { parked = [] }
+            return parked
+        }
     }
+
+    /// How many results may lie there for their callers before the next calls begin: an event loop looks at its sockets
+    /// when it has nothing else to do, and would not come to it if workers went on faster than it hands over what they
+    /// say.
+    private static let unheardAtOnce = 16
 
     /// Takes the program that is a worker when it is started with these arguments.
     init(command: [String], limits: ScriptLimits, observer: Observer) {
@@ -62,6 +81,8 @@ final class WorkerFleet: Sendable {
     // MARK: Leases
 
     /// A worker that has begun, or one that could not and is to be freed; nil when there is none.
+    ///
+    /// Whoever got one says with ``heard()`` that they are through with it.
     func lease(
         app: String,
         isNested: Bool,
@@ -73,7 +94,10 @@ final class WorkerFleet: Sendable {
         // Usually one is idle, and nobody waits.
         if !Task.isCancelled, deadline > .now,
             let worker = state.withLock({ state in
-                state.places.leaseIdle(app: app, isNested: isNested, here: here).flatMap { state.workers[$0] }
+                let idle = state.places.leaseIdle(app: app, isNested: isNested, here: here)
+                    .flatMap { state.workers[$0] }
+                if idle != nil { state.callers += 1 }
+                return idle
             })
         {
             return (worker, begin(worker))
@@ -136,15 +160,34 @@ final class WorkerFleet: Sendable {
         found?.goWithout()
     }
 
+    /// A caller has come to the end of a lease.
+    func heard() {
+        let unparked = state.withLock { state in
+            state.callers -= 1
+            return state.unpark()
+        }
+        for worker in unparked { free(worker) }
+    }
+
     // MARK: Workers
 
     /// A worker can serve the next one.
     func free(_ worker: ScriptWorker) {
-        perform(state.withLock { $0.places.returned(worker.id, at: .now) }, freed: worker)
+        let next = state.withLock { state -> WorkerPoolState<WorkerWaiter>.Next? in
+            // It is no longer at work, and still counts as if it were.
+            if state.places.waitingCount > 0, state.unheard + 1 >= Self.unheardAtOnce {
+                state.parked.append(worker)
+                return nil
+            }
+            return state.places.returned(worker.id, at: .now)
+        }
+        if let next { perform(next, freed: worker) }
     }
 
     private func serve(_ waiter: WorkerWaiter, with worker: ScriptWorker?) {
-        if let worker { waiter.take(worker) } else { waiter.goWithout() }
+        guard let worker else { return waiter.goWithout() }
+        state.withLock { $0.callers += 1 }
+        waiter.take(worker)
     }
 
     private func perform(_ next: WorkerPoolState<WorkerWaiter>.Next, freed worker: ScriptWorker?) {
@@ -178,7 +221,7 @@ final class WorkerFleet: Sendable {
                 worker.open(on: loop) { [self] in
                     worker.send(.limits(limits))
                     if state.withLock({ $0.places.isDraining }) { worker.kill() }
-                    waiter.take(worker)
+                    serve(waiter, with: worker)
                 }
                 lookAfterWorkers()
             } catch {
@@ -191,8 +234,12 @@ final class WorkerFleet: Sendable {
     }
 
     private func ended(_ worker: ScriptWorker) {
-        let next = state.withLock { $0.places.lost(worker.id) }
+        let (next, unparked) = state.withLock { state in
+            state.parked.removeAll { $0 === worker }
+            return (state.places.lost(worker.id), state.unpark())
+        }
         perform(next, freed: nil)
+        for other in unparked { free(other) }
         spawner.run { [self] in
             _ = worker.exitCode()
             let waiting = state.withLock { state in
