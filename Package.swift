@@ -226,7 +226,7 @@ let package = Package(
         // Tests
         .target(
             name: "TestSupport",
-            dependencies: ["Postgres", "Migrations", "SQL", "BSON", "Errors"],
+            dependencies: ["Postgres", "Migrations", "SQL", "BSON", "Threading", "Errors"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

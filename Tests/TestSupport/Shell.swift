@@ -1,4 +1,5 @@
 public import Foundation
+import Threading
 
 /// Runs a program to its end and returns what it printed.
 public enum Shell {
@@ -22,27 +23,32 @@ public enum Shell {
     /// - Throws: When it cannot be started, or printed something other than UTF-8.
     @discardableResult
     public static func run(_ executable: URL, _ arguments: [String], input: Data? = nil) throws -> Result {
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
         let folder = FileManager.default.temporaryDirectory
         let outputFile = folder.appendingPathComponent("out-\(UUID().uuidString)")
         let errorFile = folder.appendingPathComponent("err-\(UUID().uuidString)")
         let inputFile = folder.appendingPathComponent("in-\(UUID().uuidString)")
-        for file in [outputFile, errorFile] {
-            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-        }
         defer {
             for file in [outputFile, errorFile, inputFile] { try? FileManager.default.removeItem(at: file) }
         }
         try (input ?? Data()).write(to: inputFile)
-        process.standardOutput = try FileHandle(forWritingTo: outputFile)
-        process.standardError = try FileHandle(forWritingTo: errorFile)
-        process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        try process.run()
-        process.waitUntilExit()
+        // Foundation's Process learns of an end by a socket, which a program started just then by another task may
+        // hold open: it would wait for that one, too.
+        let (process, failure) = ProgramStart.spawn(
+            [executable.path] + arguments,
+            environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        ) { files in
+            posix_spawn_file_actions_addopen(&files, 0, inputFile.path, O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&files, 1, outputFile.path, O_WRONLY | O_CREAT, 0o600)
+            posix_spawn_file_actions_addopen(&files, 2, errorFile.path, O_WRONLY | O_CREAT, 0o600)
+        }
+        guard failure == 0 else {
+            throw Failure(message: "\(executable.path): \(String(cString: strerror(failure)))")
+        }
+        var ended: Int32 = 0
+        while waitpid(process, &ended, 0) < 0, errno == EINTR {}
         return Result(
-            status: process.terminationStatus,
+            // As in a shell: one that a signal ended.
+            status: ended & 0x7f == 0 ? ended >> 8 & 0xff : 128 + (ended & 0x7f),
             output: try String(contentsOf: outputFile, encoding: .utf8),
             errors: try String(contentsOf: errorFile, encoding: .utf8)
         )
