@@ -9,7 +9,7 @@ extension Observation {
     func write(to logger: Logger) {
         switch self {
         case .requestStarted: break
-        case .requestFinished(let record):
+        case .requestFinished(let record), .runFinished(let record):
             logger.log(
                 level: record.status >= 500 ? .warning : .debug,
                 "request finished",

@@ -8,6 +8,8 @@ public enum Observation: Sendable {
     case requestStarted
     /// A request was answered.
     case requestFinished(RequestRecord)
+    /// A function has ended that ran for nobody's request: SQL asked for it, or it is a trigger's.
+    case runFinished(RequestRecord)
     /// A request failed for a reason of ours; `error.cause` is logged here and nowhere else.
     case internalError(ServiceError, requestID: String?)
     /// A statement took longer than the settings call slow. `sql` is its text without values.

@@ -43,6 +43,7 @@ final class ObservationMetrics: Sendable {
         switch observation {
         case .requestStarted: requests.started()
         case .requestFinished(let record): requests.finished(record)
+        case .runFinished(let record): requests.count(record)
         case .internalError, .unmappedSQLState: internalErrors.increment()
         case .slowStatement: slowStatements.increment()
         case .statementCancelled: cancelledStatements.increment()

@@ -98,6 +98,11 @@ final class RequestMetrics: Sendable {
 
     func finished(_ record: RequestRecord) {
         inFlight.decrement(by: 1)
+        count(record)
+    }
+
+    /// Counts what was never said to have started.
+    func count(_ record: RequestRecord) {
         let facts = record.facts
         let route = route(Key(route: record.route, operation: facts.operation))
         route.duration.recordNanoseconds(record.duration.nanoseconds)

@@ -61,6 +61,16 @@ struct MetricsTests {
         #expect(stages.contains { $0.labels == ["stage": "database"] && $0.name.hasSuffix("_count") })
     }
 
+    @Test("count a trigger's run, and no request less under way for it")
+    func runs() throws {
+        let registry = MetricsRegistry()
+        let metrics = ObservationMetrics(factory: registry)
+        metrics.record(.requestStarted)
+        metrics.record(.runFinished(record(route: "onTime", method: "TRIGGER")))
+        #expect(try samples(registry, "tidegate_requests_in_flight").map(\.value) == [1])
+        #expect(try samples(registry, "tidegate_requests_total").map(\.value) == [1])
+    }
+
     @Test("stay few, whatever callers ask for")
     func cardinality() throws {
         let registry = MetricsRegistry()

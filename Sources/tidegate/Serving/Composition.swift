@@ -69,7 +69,10 @@ struct Composition: Sendable {
         let requestLog = RequestLog(settings: settings.requestLog, observer: logObserver)
         let observer = Observer { observation in
             logObserver.record(observation)
-            if case .requestFinished(let record) = observation { requestLog.take(record) }
+            switch observation {
+            case .requestFinished(let record), .runFinished(let record): requestLog.take(record)
+            default: break
+            }
         }
         let database = Database(settings: settings.postgres(databaseURL), observer: observer)
         let scripts = FunctionWorkers.pool(settings.scripts, observer: observer)
@@ -167,7 +170,7 @@ struct Composition: Sendable {
                 database: database,
                 apps: { apps.app(id: $0) },
                 ids: ids,
-                log: { observer.record(.requestFinished($0)) },
+                log: { observer.record(.runFinished($0)) },
                 observer: observer
             ),
             triggers: TriggerService(
@@ -177,7 +180,7 @@ struct Composition: Sendable {
                 functions: ServedTriggerFunctions(
                     functions,
                     ids: ids,
-                    log: { observer.record(.requestFinished($0)) }
+                    log: { observer.record(.runFinished($0)) }
                 ),
                 owner: ids.next(seconds: UInt32(clamping: Self.milliseconds() / 1000)).hex,
                 observer: observer,
