@@ -62,13 +62,15 @@ public final class ScriptPool: Scripts {
                 deadline <= .now ? .time : call.caller?.isGone ?? false ? .abandoned : .busy
             return ScriptOutcome(result: .failure(failure))
         }
-        defer { fleet.heard() }
         guard let answers else {
             fleet.free(worker)
+            fleet.heard()
             let refusal = ScriptFailure(.execution, "the arguments cannot be handed to the function")
             return ScriptOutcome(result: .failure(deadline <= .now ? .time : refusal))
         }
-        return await Self.$nesting.withValue(depth + 1) { await run.perform(on: worker, answers) }
+        return await Self.$nesting.withValue(depth + 1) {
+            await run.perform(on: worker, answers, heard: fleet.heard)
+        }
     }
 
     /// The fault of a source, or nil when it parses; nothing of it runs.

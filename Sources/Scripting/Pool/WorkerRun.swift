@@ -28,19 +28,28 @@ struct WorkerRun: Sendable {
         return answers
     }
 
-    /// Answers its host calls until it is over.
-    func perform(on worker: ScriptWorker, _ answers: WorkerAnswers) async -> ScriptOutcome {
-        let (outcome, mayGoOn) = await follow(answers, on: worker)
+    /// Answers its host calls until it is over, and says so with `heard` once its end is known: a worker that a script has
+    /// taken over may end a run whose host calls still go on, and nobody is to wait for those.
+    func perform(on worker: ScriptWorker, _ answers: WorkerAnswers, heard: () -> Void) async -> ScriptOutcome
+    {
+        let (outcome, mayGoOn) = await follow(answers, on: worker, heard)
         // One that may not go on has ended, or is about to; any other has been free since it said so.
         if !mayGoOn { worker.kill(during: id) }
         return outcome
     }
 
-    private func follow(_ answers: WorkerAnswers, on worker: ScriptWorker) async -> (ScriptOutcome, Bool) {
+    private func follow(
+        _ answers: WorkerAnswers,
+        on worker: ScriptWorker,
+        _ heard: () -> Void
+    ) async -> (ScriptOutcome, Bool) {
         await withTaskCancellationHandler {
             // Most runs ask for nothing, and need no tasks for what they ask.
             let first = await step(answers, on: worker)
-            guard case .asks(let number, let asked, let bytes) = first else { return first.end }
+            guard case .asks(let number, let asked, let bytes) = first else {
+                heard()
+                return first.end
+            }
             return await withTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 let gate = HostCallGate(limits.concurrentHostCalls)
@@ -52,6 +61,7 @@ struct WorkerRun: Sendable {
                     }
                     step = await self.step(answers, on: worker)
                 }
+                heard()
                 return step.end
             }
         } onCancel: {
