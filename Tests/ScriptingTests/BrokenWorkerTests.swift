@@ -1,5 +1,6 @@
 import BSON
 import Scripting
+import Synchronization
 import Testing
 
 /// Workers that do not keep to the protocol: broken, or taken over by a script.
@@ -28,6 +29,9 @@ struct BrokenWorkerTests {
                 : $kind eq "no fact" ? document(text("t", "fact"), number("run", $run), text("name", "secrets"))
                 : $kind eq "no arguments" ? document(text("t", "call"), number("run", $run), number("call", 1),
                     text("name", "data"), binary("text", "zzz"))
+                : $kind eq "early" ? document(text("t", "call"), number("run", $run), number("call", 1),
+                    text("name", "data"), binary("text", "{}"))
+                    . document(text("t", "done"), number("run", $run), $goes, binary("text", "{5:valuei1;}"))
                 : $kind eq "length" ? pack("V", 0x7fffffff)
                 : $kind eq "half" ? pack("V", 100) . "abc"
                 : $kind eq "other" ? document(text("t", "done"), number("run", $run + 1), $goes, binary("text", "n"))
@@ -67,16 +71,50 @@ struct BrokenWorkerTests {
         #expect(pool.processIDs == [])
     }
 
+    @Test("and end runs whose host calls still go on keep no other from beginning")
+    func endsBeforeItsHostCalls() async {
+        let pool = Self.pool("early")
+        let held = Mutex<[CheckedContinuation<Void, Never>]>([])
+        let asked = AsyncStream<Void>.makeStream()
+        // To be cancelled does not end it, as with a statement that PostgreSQL does not let go of.
+        let host = RecordingHost { _ in
+            await withCheckedContinuation { answer in
+                held.withLock { $0.append(answer) }
+                asked.continuation.yield()
+            }
+            return .success(.null)
+        }
+        // More than there may be ends that nobody has heard (`WorkerFleet.unheardAtOnce`).
+        let count = 40
+        await withTaskGroup(of: ScriptOutcome.self) { runs in
+            for _ in 0..<count { runs.addTask { await Self.run(pool, within: .seconds(60), host) } }
+            var begun = 0
+            for await _ in asked.stream {
+                begun += 1
+                if begun == count { break }
+            }
+            #expect(pool.counts.waiting == 0)
+            for answer in held.withLock({ $0 }) { answer.resume() }
+            for await outcome in runs { #expect(ScriptFixture.text(outcome) == #"{"$numberInt":"1"}"#) }
+        }
+        await pool.shutdown()
+        #expect(pool.processIDs == [])
+    }
+
     private static func pool(_ kind: String) -> ScriptPool {
         ScriptPool(command: ["/usr/bin/perl", "-e", program, kind], limits: ScriptLimits(workers: 1))
     }
 
-    private static func run(_ pool: ScriptPool, within: Duration) async -> ScriptOutcome {
+    private static func run(
+        _ pool: ScriptPool,
+        within: Duration,
+        _ host: any ScriptHost = RecordingHost()
+    ) async -> ScriptOutcome {
         let bundle = ScriptFixture.bundle(["test": "exports = () => 1"])
         return await pool.run(
             ScriptFixture.call(.named("test"), within: within),
             of: bundle,
-            host: RecordingHost()
+            host: host
         )
     }
 
