@@ -1,9 +1,10 @@
 import Errors
 import Foundation
-import Postgres
 import SQL
 import TestSupport
 import Testing
+
+@testable import Postgres
 
 @Suite("Private cluster")
 struct PrivateClusterTests {
@@ -74,6 +75,19 @@ struct PrivateClusterTests {
         await #expect(throws: ServiceError.self) { try await statement.value }
         await busy.close()
         await cluster.stop()
+    }
+
+    @Test("gives its directory up although a program that is being started has a copy of the descriptor")
+    func givesUpCopiedLock() throws {
+        let path = directory("lock")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var lock: DirectoryLock? = try DirectoryLock(path)
+        let copy = try copyDescriptor(of: path)
+        defer { close(copy) }
+        #expect(throws: ServiceError.self) { try DirectoryLock(path) }
+        #expect(lock != nil)
+        lock = nil
+        lock = try DirectoryLock(path)
     }
 
     @Test("uses a short directory for its socket when the path is too long for one")

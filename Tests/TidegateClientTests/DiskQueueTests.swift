@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import TidegateClient
@@ -49,6 +50,20 @@ struct DiskQueueTests {
             return
         }
         #expect(try await queue.count(for: sender) == 6)
+    }
+
+    @Test("a lock is given up although a program that is being started has a copy of its descriptor")
+    func givesUpCopiedLock() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("lock-\(UUID().uuidString)")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let lock = FileLock(path: path)
+        let held = try lock.acquireBlocking()
+        let copy = try copyDescriptor(of: path)
+        defer { close(copy) }
+        held.release()
+        let isFree = try lock.tryAcquire() != nil
+        #expect(isFree)
     }
 
     @Test("an operation whose answer was never heard for a day is set aside, not risked twice")

@@ -34,6 +34,9 @@ final class DirectoryLock: Sendable {
     }
 
     deinit {
+        // Closing alone would not do: a program that another thread starts at this moment has a copy of the
+        // descriptor until its exec, and the lock lives as long as any copy.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 

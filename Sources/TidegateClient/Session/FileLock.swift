@@ -15,7 +15,9 @@ struct FileLock: Sendable {
         fileprivate let descriptor: Int32
 
         deinit {
-            // Closing lets go.
+            // Closing lets go only when nobody has a copy of the descriptor: a program that another thread
+            // starts at this moment has one until its exec.
+            flock(descriptor, LOCK_UN)
             close(descriptor)
         }
 

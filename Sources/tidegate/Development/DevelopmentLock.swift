@@ -47,6 +47,7 @@ final class DevelopmentLock: Sendable {
 
     func release() {
         try? FileManager.default.removeItem(at: announcement)
+        flock(file, LOCK_UN)
         close(file)
     }
 }
