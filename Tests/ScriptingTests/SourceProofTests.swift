@@ -8,7 +8,7 @@ import Testing
 /// A wrong proof would let one call's pollution reach the next, so everything doubtful must fail.
 @Suite("The proof that a source leaves the language's objects alone")
 struct SourceProofTests {
-    private static let globals: Set<String> = [
+    static let globals: Set<String> = [
         "Object", "Function", "Array", "Number", "parseFloat", "parseInt", "Infinity", "NaN", "undefined",
         "Boolean",
         "String", "Symbol", "Date", "Promise", "RegExp", "Error", "AggregateError", "EvalError", "RangeError",
@@ -46,6 +46,22 @@ struct SourceProofTests {
             "exports = () => { left = 1; return left }",
             "function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) }\nexports = f",
             #"exports = () => 'it\'s'.length"#,
+            // Names that are computed, where only numbers, texts and truths are made of what they name.
+            """
+            exports = (lines) => {
+              const totals = {}, seen = {};
+              for (const line of lines) totals[line.kind] = (totals[line.kind] ?? 0) + line.price * line.quantity;
+              for (const line of lines) { totals[line.sku] = (totals[line.sku] || 0) + 1; totals[line.id] += 1; }
+              for (let i = 0, n = lines.length; i < n; i++) { seen[lines[i].sku] = lines[i]; lines[i + 1] = i; }
+              let j = lines.length; var at = 0;
+              while (at < j) { if (!seen[lines[at].id]) seen[lines[at].id] = true; lines[at++].n = 1; at += 1; }
+              if (seen[lines.key]) delete seen[lines.key];
+              return { last: lines[lines.length - 1], top: seen[j.k] ? 1 : seen[j.k] === 2, n: totals[j.n]++ };
+            };
+            """,
+            "exports = (o, k, v) => { o.a.b[k] = v; ++o[k]; o[k]--; return o[k] > 1 && o[k] && 2 }",
+            "exports = (g) => { for (var i = 0; i < 9; i += 2) { g[i][i + 1].push(i); g(i); `${i}` } }",
+            "exports = (g) => { for (let i = 0; i < 9; ++i) g[i] = i % 2 == 0 ? g[i] : -i; return g[g.n * 2](1) }",
         ]
     )
     func holdsFor(source: String) {
@@ -89,6 +105,53 @@ struct SourceProofTests {
             "exports = () => Object.assign(Array, { mine: 1 })",
             "exports = () => require('util')", "exports = () => context.functions.execute.constructor",
             "exports = () => { x.__defineGetter__('a', f) }", "exports = (o, let) => let[o].mine",
+            // What is read by a computed name gets on.
+            "exports = (o, k) => o[k]", "exports = (o, k) => { const x = o[k]; x.mine = 1 }",
+            "exports = (o, k) => { o[k].push(1) }", "exports = (o, k) => { o[k](1) }",
+            "exports = (o, k) => { new o[k] + 1 }", "exports = (o, k) => { new o.a[k] + 1 }",
+            "exports = (o, k, f) => { f(o[k]) + 1 }", "exports = (o, k, f) => { f(o[k] ?? 0) + 1 }",
+            "exports = (o, k, f) => { f[0](o[k] ?? 0) + 1 }", "exports = (o, k, f) => { f `${o[k]}` }",
+            "exports = (o, k, f) => { x = (o[k] ?? f) + 1 }",
+            "exports = (o, k) => { x = (o[k] ?? 0).mine = 1 }",
+            "exports = (o, k) => { x = o[k] || 0 }", "exports = (o, k) => { x = o[k] ?? 0 }",
+            "exports = (o, k) => { (o[k] ||= []).push(1) }", "exports = (o, k) => { (o[k] ??= []).push(1) }",
+            "exports = (o, k) => { return o[k]\n++o.n }", "exports = (o, k) => (1, o[k])",
+            "exports = (o, k) => { [x] = [o[k]] }", "exports = (o, k) => { x = { y: o[k] } }",
+            "exports = (o, k) => { for (x of o[k]) x.mine = 1 }", "exports = (o, k) => { x = o[k]; }",
+            "exports = (o, k) => { x = k ? o[k] : 1 }", "exports = (o, k) => { throw o[k] }",
+            "exports = (o, k) => { switch (o[k]) { } }", "exports = (o, k) => { o.f(...o[k]) }",
+            "exports = (o, k) => { x = !k || o[k] }", "exports = (o, k) => { o()[k] += 1 }",
+            "exports = (o, k) => { o[k][k] = 1 }", "exports = (o, k) => { o[k]?.[0] }",
+            "exports = (o, k) => { o?.[k] + 1 }", "exports = () => { left = 1; delete left }",
+            "exports = (o, k) => { let x\n[k] = o; }", "exports = (o, k) => { if (k) [k] = o }",
+            // A name that is no number, in one place at least.
+            "exports = (o, i) => { for (; i < 9; i++) o[i].mine = 1 }",
+            "exports = (o) => { for (let i = 0; i < 9; i++) o[i].mine = 1; for (const i in o) o[i].mine = 1 }",
+            "exports = (o) => { for (var i = 0 in o) o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; i = o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; i += o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; i += 1 + o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; [i] = o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; let x\n[i] = o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; [(i)] = o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; (i) = o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; ({ i } = o); o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; ({ a: i } = o); o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; [...i] = o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; [i = 1] = o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; i ??= o; i ||= o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; o.map((i) => o[i].mine = 1) }",
+            "exports = (o) => { let i = 0; o.map(i => o[i].mine = 1) }",
+            "exports = (o) => { let i = 0; o.map((o, i) => o[i].mine = 1) }",
+            "exports = (o) => { let i = 0; function f(i) { o[i].mine = 1 } }",
+            "exports = (o) => { let i = 0; try { o() } catch (i) { o[i].mine = 1 } }",
+            "exports = (o) => { let i = 0; for (i of o) o[i].mine = 1 }",
+            "exports = (o, x, i = 0) => { o[i].mine = 1 }",
+            "exports = (o) => { let i = 0, j; o[i + j].mine = 1 }",
+            "exports = (o) => { let i = 0 + o; o[i].mine = 1 }",
+            "exports = (o) => { let i = 0; o[i + ''].x = 1 }",
+            "exports = (o) => { let i = 0; o[o + i].mine = 1 }", "exports = (o, a) => { o[a.b].mine = 1 }",
+            "exports = (o) => { o[yield - 1].mine = 1 }", "exports = (o, a) => { o[(a, a - 1)].mine = 1 }",
             "exports = (o, of, yield) => of[o] + yield[o]", "exports = (await, k) => await[k].mine",
         ]
     )

@@ -2,8 +2,8 @@
 /// need look at them after it has run.
 ///
 /// A proof by the source's words, made once for a function. Those objects are reached by names of theirs
-/// (`prototype`, `constructor`, `__proto__`, a global), by a name that is computed (`o[k]`), or by `this`
-/// where a function has none. A source without all of these has only values that were made for its call. Of
+/// (`prototype`, `constructor`, `__proto__`, a global), by a name that is computed (`o[k]`, but see
+/// ``SourceElements``), or by `this` where a function has none. A source without all of these has only values that were made for its call. Of
 /// the globals it may call what neither hands them out nor changes them. Everything in doubt counts as not
 /// proven, which costs the check and nothing else: a source in which anything is spelt unusually, too.
 enum SourceProof {
@@ -15,20 +15,27 @@ enum SourceProof {
     /// - Returns: False for what is not sure.
     static func holds(for source: String, globals: Set<String>) -> Bool {
         guard let tokens = SourceTokens.read(source) else { return false }
+        let elements = SourceElements(tokens)
         for index in tokens.indices {
             let token = tokens[index]
             switch token.kind {
             case .word, .member:
                 if unsafe.contains(token.text) || token.text.hasPrefix("__") { return false }
                 if token.kind == .word, !isHarmless(index, tokens, globals) { return false }
+                // What an assignment put among the globals is to be seen there when the call is over.
+                if token.kind == .word, token.text == "delete", !isOfProperty(index + 1, tokens) {
+                    return false
+                }
             case .string:
                 // It may be the name of a property.
                 if unsafe.contains(token.text) || token.text.hasPrefix("__") { return false }
             case .mark where token.text == "[":
-                guard isOfElements(index, tokens) || isNamedAccess(index, tokens) else { return false }
+                guard
+                    isOfElements(index, tokens) || isNamedAccess(index, tokens) || elements.isHarmless(index)
+                else { return false }
             case .mark where token.text == "]":
                 // The computed name of a pattern: `{ [k]: v } = o`.
-                if mark(tokens, index + 1) == ":" { return false }
+                if mark(tokens, index + 1) == ":", !elements.isAccess(index) { return false }
             case .number, .literal, .mark: break
             }
         }
@@ -37,7 +44,7 @@ enum SourceProof {
 
     /// Whether a word is one that stands for a value, and nothing else.
     static func isOperand(_ word: String) -> Bool {
-        !keywords.contains(word) && !doubtful.contains(word)
+        !keywords.contains(word) && !doubtful.contains(word) && !statements.contains(word)
     }
 
     /// The mark at a place; nil for another token, a string of the same text among them.
@@ -57,6 +64,11 @@ enum SourceProof {
         guard let methods = methods[word], mark(tokens, index + 1) == ".", mark(tokens, index + 3) == "("
         else { return false }
         return tokens[index + 2].kind == .member && methods.contains(tokens[index + 2].text)
+    }
+
+    /// Whether a name is followed by that of a property.
+    private static func isOfProperty(_ index: Int, _ tokens: [SourceTokens.Token]) -> Bool {
+        [".", "?.", "["].contains(mark(tokens, index + 1)) && !tokens[index + 1].startsLine
     }
 
     /// Whether a bracket opens an array or a pattern of one.
@@ -80,6 +92,11 @@ enum SourceProof {
     private static let keywords: Set<String> = [
         "return", "typeof", "case", "in", "else", "do", "void", "delete", "throw", "instanceof", "new",
         "const", "var",
+    ]
+    /// Words that begin statements or their parts.
+    private static let statements: Set<String> = [
+        "if", "for", "while", "switch", "catch", "try", "finally", "break", "continue", "default", "function",
+        "export",
     ]
     /// Words that are names in one place and keywords in another.
     private static let doubtful: Set<String> = [

@@ -18,6 +18,8 @@ struct SourceTokens {
 
         let kind: Kind
         let text: String
+        /// Whether a line ended between the token before and this one: there a statement may have ended, too.
+        var startsLine = false
     }
 
     private let bytes: [UInt8]
@@ -233,7 +235,8 @@ struct SourceTokens {
     }
 
     private mutating func put(_ kind: Token.Kind, _ start: Int) {
-        tokens.append(Token(kind: kind, text: String(decoding: bytes[start..<position], as: UTF8.self)))
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        tokens.append(Token(kind: kind, text: text, startsLine: isNewLine))
         isNewLine = false
     }
 
