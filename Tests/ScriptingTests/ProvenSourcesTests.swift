@@ -43,7 +43,10 @@ struct ProvenSourcesTests {
             let x⏎[k] = [@] ¦ if (k) [k] = [@] ¦ x = y⏎@ = 1 ¦ x = y⏎++@ ¦ x = @⏎(y) ¦ x = @⏎+ y
             x = @⏎++y ¦ x = { [k]: y } ¦ ({ [k]: x } = o) ¦ const { [k]: z } = a; f(z)
             x = k ? 1 : @ + 1 ¦ x = @ ? 1⏎: @ ¦ x = @, y = @ + 1 ¦ x = @ / 2 ¦ x = 2 / @ ¦ x = f(1)[k]
-            x = f(a)[i]
+            x = f(a)[i] ¦ x = Object.assign(o, a) ¦ x = Object.assign(a, @) ¦ x = Object.freeze(f)
+            x = o instanceof Array ¦ x = f instanceof Array⏎[k].push(1) ¦ x = new Array(3) ¦ x = RegExp
+            for (x of [1, @]) f(x) ¦ x = Object(f) ¦ x = Object.create(f) ¦ x = utils ¦ x = Math.PI⏎[k]
+            x = BigInt(1)⏎[k] ¦ x = new Object ¦ x = new Object() ¦ x = Array.isArray
             """
         )
         /// Some of these make a counter of what is none.

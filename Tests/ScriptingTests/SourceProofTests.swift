@@ -60,6 +60,13 @@ struct SourceProofTests {
             };
             """,
             "exports = (o, k, v) => { o.a.b[k] = v; ++o[k]; o[k]--; return o[k] > 1 && o[k] && 2 }",
+            """
+            // Größe, 「注釈」
+            exports = (a) => { /* naïve */
+              for (const x of [1, 2]) a.push(x instanceof Date || x instanceof Array ? new Array(3) : Math.PI);
+              return Object.assign({}, a, { max: Number.MAX_SAFE_INTEGER, n: BigInt(1), r: new RegExp("a", "g") });
+            };
+            """,
             "exports = (g) => { for (var i = 0; i < 9; i += 2) { g[i][i + 1].push(i); g(i); `${i}` } }",
             "exports = (g) => { for (let i = 0; i < 9; ++i) g[i] = i % 2 == 0 ? g[i] : -i; return g[g.n * 2](1) }",
         ]
@@ -152,6 +159,13 @@ struct SourceProofTests {
             "exports = (o) => { let i = 0; o[i + ''].x = 1 }",
             "exports = (o) => { let i = 0; o[o + i].mine = 1 }", "exports = (o, a) => { o[a.b].mine = 1 }",
             "exports = (o) => { o[yield - 1].mine = 1 }", "exports = (o, a) => { o[(a, a - 1)].mine = 1 }",
+            "exports = (o) => { [o] = o instanceof Date.x }", "exports = (o) => { o instanceof Array[0] }",
+            "exports = (o) => { o instanceof Array\nArray.mine = 1 }", "exports = () => { Math.PI.x = Math }",
+            "exports = (o, k, of) => { o\nof [k].mine = 1 }",
+            "exports = (o, k, of) => { {} of [k].mine = 1 }",
+            "exports = (o, k, of) => { const x = of [k]; x.mine = 1 }", "exports = () => { new Array.x() }",
+            "exports = () => { Object.assign.mine = Object }", "exports = (f) => { f(RegExp).mine = 1 }",
+            "exports = (o) => { Object.getPrototypeOf(o).mine = 1 }", "exports = () => { BigInt.mine = 1 }",
             "exports = (o, of, yield) => of[o] + yield[o]", "exports = (await, k) => await[k].mine",
         ]
     )

@@ -61,9 +61,20 @@ enum SourceProof {
         let word = tokens[index].text
         if ofTheCall.contains(word) || constants.contains(word) || !globals.contains(word) { return true }
         if callable.contains(word), mark(tokens, index + 1) == "(" { return true }
-        guard let methods = methods[word], mark(tokens, index + 1) == ".", mark(tokens, index + 3) == "("
+        if isAskedFor(index, tokens) { return true }
+        guard mark(tokens, index + 1) == ".", tokens.indices.contains(index + 2) else { return false }
+        let member = tokens[index + 2]
+        guard member.kind == .member else { return false }
+        if numbers[word]?.contains(member.text) == true { return true }
+        return methods[word]?.contains(member.text) == true && mark(tokens, index + 3) == "("
+    }
+
+    /// Whether a word is what `instanceof` asks for, and nothing more.
+    private static func isAskedFor(_ index: Int, _ tokens: [SourceTokens.Token]) -> Bool {
+        guard index > 0, tokens[index - 1].kind == .word, tokens[index - 1].text == "instanceof",
+            let next = mark(tokens, index + 1)
         else { return false }
-        return tokens[index + 2].kind == .member && methods.contains(tokens[index + 2].text)
+        return SourceCounters.ending.contains(next) || ["&&", "||", "?"].contains(next)
     }
 
     /// Whether a name is followed by that of a property.
@@ -77,9 +88,15 @@ enum SourceProof {
         let last = tokens[index - 1]
         switch last.kind {
         case .mark: return !["]", ")", "}", "?.", ".", "++", "--"].contains(last.text)
-        case .word: return keywords.contains(last.text)
+        case .word: return keywords.contains(last.text) || isOfLoop(index - 1, tokens)
         case .member, .number, .string, .literal: return false
         }
+    }
+
+    /// Whether a word is the `of` behind a loop's variable: no other may stand behind a name on its line.
+    private static func isOfLoop(_ index: Int, _ tokens: [SourceTokens.Token]) -> Bool {
+        guard index > 0, tokens[index].text == "of", !tokens[index].startsLine else { return false }
+        return tokens[index - 1].kind == .word && isOperand(tokens[index - 1].text)
     }
 
     /// Whether a bracket asks for an element by a literal, whose text is looked at as all are.
@@ -112,14 +129,22 @@ enum SourceProof {
     ]
 
     /// Globals that each call has of its own.
-    private static let ofTheCall: Set<String> = ["context", "console", "BSON", "EJSON"]
+    private static let ofTheCall: Set<String> = ["context", "console", "BSON", "EJSON", "utils"]
     /// Globals that nobody can change, and that are no objects.
     private static let constants: Set<String> = ["undefined", "NaN", "Infinity"]
     /// Globals that may be called, which includes `new`.
     private static let callable: Set<String> = [
         "Date", "Map", "Set", "Promise", "Error", "TypeError", "RangeError", "Number", "String", "Boolean",
-        "parseInt", "parseFloat", "isNaN", "isFinite", "encodeURIComponent", "decodeURIComponent",
-        "setTimeout", "clearTimeout",
+        "Array", "BigInt", "Object", "RegExp", "parseInt", "parseFloat", "isNaN", "isFinite",
+        "encodeURIComponent", "decodeURIComponent", "encodeURI", "decodeURI", "setTimeout", "clearTimeout",
+    ]
+    /// Members of globals that nobody can change, and that are no objects.
+    private static let numbers: [String: Set<String>] = [
+        "Math": ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2"],
+        "Number": [
+            "MAX_SAFE_INTEGER", "MIN_SAFE_INTEGER", "MAX_VALUE", "MIN_VALUE", "EPSILON", "POSITIVE_INFINITY",
+            "NEGATIVE_INFINITY",
+        ],
     ]
     /// Methods of globals that may be called.
     private static let methods: [String: Set<String>] = [
@@ -127,11 +152,11 @@ enum SourceProof {
         "Date": ["now", "parse", "UTC"],
         "JSON": ["parse", "stringify"],
         "Math": [
-            "abs", "ceil", "floor", "max", "min", "pow", "random", "round", "sign", "sqrt", "trunc", "log",
-            "log10", "log2",
+            "abs", "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "exp", "floor", "hypot", "log",
+            "log10", "log2", "max", "min", "pow", "random", "round", "sign", "sin", "sqrt", "tan", "trunc",
         ],
         "Number": ["isInteger", "isSafeInteger", "isFinite", "isNaN", "parseFloat", "parseInt"],
-        "Object": ["keys", "values", "entries", "fromEntries"],
+        "Object": ["assign", "create", "entries", "freeze", "fromEntries", "hasOwn", "is", "keys", "values"],
         "Promise": ["all", "allSettled", "race", "any", "resolve", "reject"],
         "String": ["fromCharCode", "fromCodePoint"],
     ]

@@ -51,10 +51,14 @@ struct SourceTokens {
         text.withUTF8Buffer { bytes[position...].starts(with: $0) }
     }
 
+    private var isUnicodeLineEnd: Bool {
+        current >= 0x80 && (isNext("\u{2028}") || isNext("\u{2029}"))
+    }
+
     private mutating func readAll() -> Bool {
         while position < bytes.count {
             // Comments of old browsers, and ends of lines that are not of ASCII.
-            if isNext("<!--") || isNext("-->") || isNext("\u{2028}") || isNext("\u{2029}") { return false }
+            if isNext("<!--") || isNext("-->") || isUnicodeLineEnd { return false }
             guard readOne() else { return false }
         }
         return open.isEmpty
@@ -84,7 +88,7 @@ struct SourceTokens {
     private mutating func skipLine() -> Bool {
         while position < bytes.count, current != 10, current != 13 {
             // An end of line of Unicode ends the comment, too.
-            if current >= 0x80 || isNext("-->") || isNext("<!--") { return false }
+            if isUnicodeLineEnd || isNext("-->") || isNext("<!--") { return false }
             position += 1
         }
         return true
@@ -97,7 +101,7 @@ struct SourceTokens {
                 position += 2
                 return true
             }
-            if current >= 0x80 { return false }
+            if isUnicodeLineEnd { return false }
             if current == 10 || current == 13 { isNewLine = true }
             position += 1
         }
