@@ -85,6 +85,9 @@ static const unsigned char schema_versions_0030[] = {
 static const unsigned char breaking_schemas_0031[] = {
 #embed "../../migrations/0031_breaking_schemas.sql"
 };
+static const unsigned char checked_functions_0032[] = {
+#embed "../../migrations/0032_checked_functions.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -114,6 +117,7 @@ static const struct cmigration cmigrations[] = {
     {"0029_unsynced_documents", unsynced_documents_0029, sizeof unsynced_documents_0029},
     {"0030_schema_versions", schema_versions_0030, sizeof schema_versions_0030},
     {"0031_breaking_schemas", breaking_schemas_0031, sizeof breaking_schemas_0031},
+    {"0032_checked_functions", checked_functions_0032, sizeof checked_functions_0032},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

@@ -4,15 +4,19 @@ public import Observability
 public import Postgres
 import SQL
 
-/// Runs functions that an operator asked for by `tidegate.run_function`: each once, by whichever gateway takes it.
+/// Runs functions that an operator asked for by `tidegate.run_function`, and parses those of
+/// `tidegate.deploy_function`: each once, by whichever gateway takes it.
 public struct FunctionRuns: Sendable {
     private let service: FunctionService
+    private let sources: FunctionSources
     private let database: Database
     private let apps: @Sendable (_ appID: String) -> AppSnapshot?
     private let ids: ObjectIDGenerator
     private let log: @Sendable (RequestRecord) -> Void
     private let observer: Observer?
 
+    /// So long a check may take, in seconds; the engine takes thirty at most for each of two sources.
+    private static let checkSeconds: Int32 = 120
     /// At once, by one gateway.
     private static let width = 8
     /// How long a notification that was missed stays unnoticed.
@@ -22,6 +26,7 @@ public struct FunctionRuns: Sendable {
     ///
     /// - Parameters:
     ///   - service: Runs them.
+    ///   - sources: Parses them.
     ///   - database: Where they are asked for.
     ///   - apps: The app in force by its internal id.
     ///   - ids: Names the runs in the log.
@@ -29,6 +34,7 @@ public struct FunctionRuns: Sendable {
     ///   - observer: Learns of errors.
     public init(
         _ service: FunctionService,
+        sources: FunctionSources,
         database: Database,
         apps: @escaping @Sendable (_ appID: String) -> AppSnapshot?,
         ids: ObjectIDGenerator,
@@ -36,6 +42,7 @@ public struct FunctionRuns: Sendable {
         observer: Observer?
     ) {
         self.service = service
+        self.sources = sources
         self.database = database
         self.apps = apps
         self.ids = ids
@@ -71,6 +78,9 @@ public struct FunctionRuns: Sendable {
                     while !Task.isCancelled, await takeOne() {}
                 }
             }
+            group.addTask {
+                while !Task.isCancelled, await checkOne() {}
+            }
         }
     }
 
@@ -89,10 +99,34 @@ public struct FunctionRuns: Sendable {
             _ = try await database.run(FunctionStatements.finishRun(claimed.id, outcome))
             return true
         } catch {
-            // While the database is away the pool tells of it; the rest is of interest here.
-            if error.code != .maintenanceInProgress {
-                observer?.record(.internalError(error, requestID: trace.requestID))
+            tell(error, trace.requestID)
+            return false
+        }
+    }
+
+    /// While the database is away the pool tells of it; the rest is of interest here.
+    private func tell(_ error: ServiceError, _ requestID: String?) {
+        if error.code != .maintenanceInProgress {
+            observer?.record(.internalError(error, requestID: requestID))
+        }
+    }
+
+    /// - Returns: Whether there was a source to parse.
+    private func checkOne() async -> Bool {
+        do throws(ServiceError) {
+            let rows = try await database.run(FunctionStatements.claimCheck(seconds: Self.checkSeconds))
+            guard let claimed = FunctionStatements.readClaimedCheck(rows) else { return false }
+            var outcome = FunctionStatements.RunOutcome()
+            do throws(ServiceError) {
+                try await sources.check(claimed.name, source: claimed.source, script: claimed.script)
+            } catch {
+                outcome.error = error.message
+                outcome.code = error.code.rawValue
             }
+            _ = try await database.run(FunctionStatements.finishRun(claimed.id, outcome))
+            return true
+        } catch {
+            tell(error, nil)
             return false
         }
     }

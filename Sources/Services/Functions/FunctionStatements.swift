@@ -66,7 +66,28 @@ enum FunctionStatements {
         return ClaimedRun(id: Int64(id), appID: appID, name: name, arguments: arguments)
     }
 
-    /// Writes what became of a run.
+    /// A source that this gateway is to parse.
+    struct ClaimedCheck {
+        let id: Int64
+        let name: String
+        let source: String
+        let script: String?
+    }
+
+    /// Takes the source that has waited longest; it counts as lost after so many seconds.
+    static func claimCheck(seconds: Int32) -> SQLFragment {
+        "SELECT run, name, source, script FROM tidegate.claim_function_check(\(bind: .int4(seconds)))"
+    }
+
+    /// The row of ``claimCheck(seconds:)``, nil when nothing waits.
+    static func readClaimedCheck(_ rows: ResultSet) -> ClaimedCheck? {
+        guard rows.rowCount > 0, let id = rows.int(0, 0), let name = rows.text(0, 1),
+            let source = rows.text(0, 2)
+        else { return nil }
+        return ClaimedCheck(id: Int64(id), name: name, source: source, script: rows.text(0, 3))
+    }
+
+    /// Writes what became of a run, or of a check.
     static func finishRun(_ id: Int64, _ outcome: RunOutcome) -> SQLFragment {
         func optional(_ text: String?) -> SQLFragment { text.map { .bind(.text(storable($0))) } ?? "NULL" }
         return """

@@ -167,6 +167,7 @@ struct Composition: Sendable {
             functions: functions,
             functionRuns: FunctionRuns(
                 functions,
+                sources: sources,
                 database: database,
                 apps: { apps.app(id: $0) },
                 ids: ids,

@@ -62,4 +62,41 @@ struct FunctionSQLTests {
         try Shell.psql(api.server.database, "select tidegate.remove_function('functions', 'late')")
         try await eventually { try await api.call("late", as: user).status == 404 }
     }
+
+    @Test("a function that is deployed by SQL is parsed first: one that does not parse is refused there")
+    func deploy() async throws {
+        let (api, user) = try await FunctionServer.user()
+        func deploy(_ source: String, _ config: String = "{}") throws {
+            try Shell.psql(
+                api.server.database,
+                "call tidegate.deploy_function('functions', 'checked', $js$\(source)$js$, '\(config)')"
+            )
+        }
+        func refusal(_ source: String, _ config: String = "{}") -> String {
+            do {
+                try deploy(source, config)
+                return "none"
+            } catch {
+                return "\(error)"
+            }
+        }
+        try deploy("exports = () => 1;")
+        try await eventually { try await api.call("checked", as: user).text == #"{"$numberInt":"1"}"# }
+        let refused = refusal("exports = () => {\n  return 2 +;\n};")
+        #expect(refused.contains("source functions/checked.js: line 2"), "\(refused)")
+        let script = refusal("exports = () => 3;", #"{"run_as_user_id_script_source": "exports = ("}"#)
+        #expect(script.contains("config functions/config.json run_as_user_id_script_source"), "\(script)")
+        #expect(script.contains("line 1: "), "\(script)")
+        // Said without a gateway.
+        #expect(refusal("exports = () => 3;", #"{"private": 1}"#).contains("config.private"))
+        #expect(refusal(" ").contains("source must not be empty"))
+        let stored = try Shell.psql(
+            api.server.database,
+            "select f.source from tidegate.functions f join tidegate.apps a on a.id = f.app "
+                + "where a.name = 'functions' and f.name = 'checked'"
+        )
+        #expect(stored == "exports = () => 1;")
+        #expect(try await api.call("checked", as: user).text == #"{"$numberInt":"1"}"#)
+        try Shell.psql(api.server.database, "select tidegate.remove_function('functions', 'checked')")
+    }
 }
