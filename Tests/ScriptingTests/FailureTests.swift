@@ -118,7 +118,7 @@ struct FailureTests {
                     ScriptFailure(
                         .syntax,
                         "SyntaxError: Unexpected token ';'",
-                        stack: "functions/test.js:2:0"
+                        stack: "functions/test.js:2:11"
                     )
                 )
         )
@@ -127,24 +127,54 @@ struct FailureTests {
     @Test(
         "is found without running when a source is checked",
         arguments: [
-            ("exports = () => 1", nil, 0),
-            ("exports = () => {\n  let a = ;\n}", "SyntaxError: Unexpected token ';'", 2),
+            ("exports = () => 1", nil, 0, 0),
+            ("exports = () => {\n  let a = ;\n}", "SyntaxError: Unexpected token ';'", 2, 11),
+            ("exports = () => {\r\n  let a = 1 }\r\n}", "SyntaxError: Parser error", 3, 1),
+            (
+                "exports = () => { const größe = 1; größe größer }",
+                "SyntaxError: Unexpected identifier 'größer'", 1, 42
+            ),
+            (
+                "exports = () => { return 'a' 'bc'; }",
+                "SyntaxError: Unexpected string literal 'bc'. Expected a ';' following a return statement.",
+                1, 30
+            ),
+            ("exports = () => { a = 1 b = 2 }", "SyntaxError: Unexpected identifier 'b'", 1, 25),
+            (
+                "exports = () => [1, 2) + '" + String(repeating: "x", count: 5000) + "'",
+                "SyntaxError: Unexpected token ')'. Expected either a closing ']' or a ',' following an array element.",
+                1, 22
+            ),
+            ("exports = () => {\n  return 2;\n", "SyntaxError: Unexpected end of script", 3, 1),
+            ("exports = () => 'abc\n", "SyntaxError: Unexpected EOF", 1, 21),
+            (
+                "exports = () => { let a; let a; }", "SyntaxError: Cannot declare a let variable twice: 'a'.",
+                1, 30
+            ),
+            ("exports = (a, b => 1", "SyntaxError: Unexpected end of script", 1, 21),
+            (
+                "exports = () => { if (a { } }",
+                "SyntaxError: Unexpected token '{'. Expected ')' to end an 'if' condition.", 1, 25
+            ),
             (
                 "\nimport x from 'y'",
-                "SyntaxError: import is not supported: use require, and assign the function to `exports`", 2
+                "SyntaxError: import is not supported: use require, and assign the function to `exports`", 2,
+                8
             ),
             (
                 "export default () => 1",
-                "SyntaxError: export is not supported: use require, and assign the function to `exports`", 1
+                "SyntaxError: export is not supported: use require, and assign the function to `exports`", 1,
+                1
             ),
-            ("throw new Error('never run')", nil, 0),
-        ] as [(String, String?, Int)]
+            ("throw new Error('never run')", nil, 0, 0),
+        ] as [(String, String?, Int, Int)]
     )
-    func check(source: String, message: String?, line: Int) async {
+    func check(source: String, message: String?, line: Int, column: Int) async {
         let fault = await ScriptFixture.shared.check(source, file: "functions/f.js")
         #expect(fault?.message == message)
         if message != nil {
             #expect(fault?.line == line)
+            #expect(fault?.column == column)
             #expect(fault?.file == "functions/f.js")
         }
     }

@@ -20,7 +20,7 @@ struct AppWatchTests {
         for (path, text) in files { try Data(text.utf8).write(to: folder.appendingPathComponent(path)) }
         let result = try await Shell.finish(RunningServer.binary, ["check", folder.path])
         #expect(result.status == 1)
-        #expect(result.output.contains("error: functions/bad.js: line 2"), "\(result.output)")
+        #expect(result.output.contains("error: functions/bad.js: line 2, column 15: "), "\(result.output)")
         #expect(!result.output.contains("functions/good.js: line"))
     }
 
@@ -52,7 +52,7 @@ struct AppWatchTests {
         )
         #expect(dev.status != 0)
         #expect(
-            (dev.output + dev.errors).contains(/functions\/bad\.js: line 2/),
+            (dev.output + dev.errors).contains("functions/bad.js: line 2, column 15: "),
             "\(dev.output)\(dev.errors)"
         )
         let database = try await FunctionServer.caller().server.database
@@ -61,7 +61,10 @@ struct AppWatchTests {
             ["import", app.path, "--database-url", database]
         )
         #expect(imported.status == 1)
-        #expect(imported.output.contains("error: functions/bad.js: line 2"), "\(imported.output)")
+        #expect(
+            imported.output.contains("error: functions/bad.js: line 2, column 15: "),
+            "\(imported.output)"
+        )
         #expect(try Shell.psql(database, "select count(*) from tidegate.apps where name = 'refused'") == "0")
     }
 

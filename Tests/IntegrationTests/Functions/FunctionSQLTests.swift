@@ -55,7 +55,7 @@ struct FunctionSQLTests {
             api.server.database,
             "select errors -> 0 ->> 'message' from tidegate.config_errors order by version desc limit 1"
         )
-        #expect(errors.hasPrefix("line 2"), "\(errors)")
+        #expect(errors.hasPrefix("line 2, column 13: "), "\(errors)")
         #expect(try await api.call("late", as: user).text == #"{"$numberInt":"1"}"#)
         try set("exports = () => 3;")
         try await eventually { try await api.call("late", as: user).text == #"{"$numberInt":"3"}"# }
@@ -83,10 +83,10 @@ struct FunctionSQLTests {
         try deploy("exports = () => 1;")
         try await eventually { try await api.call("checked", as: user).text == #"{"$numberInt":"1"}"# }
         let refused = refusal("exports = () => {\n  return 2 +;\n};")
-        #expect(refused.contains("source functions/checked.js: line 2"), "\(refused)")
+        #expect(refused.contains("source functions/checked.js: line 2, column 13: "), "\(refused)")
         let script = refusal("exports = () => 3;", #"{"run_as_user_id_script_source": "exports = ("}"#)
         #expect(script.contains("config functions/config.json run_as_user_id_script_source"), "\(script)")
-        #expect(script.contains("line 1: "), "\(script)")
+        #expect(script.contains("line 1, column 12: "), "\(script)")
         // Said without a gateway.
         #expect(refusal("exports = () => 3;", #"{"private": 1}"#).contains("config.private"))
         #expect(refusal(" ").contains("source must not be empty"))
