@@ -52,35 +52,34 @@ public struct FunctionRuns: Sendable {
 
     /// Takes what is asked for until its task is cancelled.
     public func run() async {
-        let (wishes, wish) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        // Each lane is woken by itself: what one of them is busy with keeps no other from looking.
+        var wakes: [AsyncStream<Void>.Continuation] = []
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await _ in database.notifications(["tidegate_function_runs"]) { wish.yield() }
+            for number in 0...Self.width {
+                let (wishes, wake) = AsyncStream.makeStream(
+                    of: Void.self,
+                    bufferingPolicy: .bufferingNewest(1)
+                )
+                wakes.append(wake)
+                group.addTask {
+                    for await _ in wishes {
+                        // The last parses, and waits behind no run.
+                        while !Task.isCancelled, await (number < Self.width ? takeOne() : checkOne()) {}
+                    }
+                }
             }
-            group.addTask {
+            group.addTask { [wakes] in
+                for await _ in database.notifications(["tidegate_function_runs"]) {
+                    for wake in wakes { wake.yield() }
+                }
+            }
+            group.addTask { [wakes] in
                 while !Task.isCancelled {
                     try? await Task.sleep(for: Self.interval)
-                    wish.yield()
+                    for wake in wakes { wake.yield() }
                 }
             }
             group.addTask { await trim() }
-            group.addTask {
-                for await _ in wishes { await takeAll() }
-            }
-        }
-    }
-
-    /// Takes and runs all that wait, some at once.
-    private func takeAll() async {
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<Self.width {
-                group.addTask {
-                    while !Task.isCancelled, await takeOne() {}
-                }
-            }
-            group.addTask {
-                while !Task.isCancelled, await checkOne() {}
-            }
         }
     }
 

@@ -99,4 +99,26 @@ struct FunctionSQLTests {
         #expect(try await api.call("checked", as: user).text == #"{"$numberInt":"1"}"#)
         try Shell.psql(api.server.database, "select tidegate.remove_function('functions', 'checked')")
     }
+
+    @Test("what SQL asks for does not wait behind a run that takes long")
+    func waitsBehindNoRun() async throws {
+        let database = try await FunctionServer.caller().server.database
+        let slow = "exports = () => new Promise((done) => setTimeout(done, 40000))"
+        try Shell.psql(database, "call tidegate.deploy_function('functions', 'slow', '\(slow)')")
+        let number = try Shell.psql(database, "select tidegate.run_function('functions', 'slow')")
+        func state() throws -> String {
+            try Shell.psql(database, "select state from tidegate.function_result(\(number))")
+        }
+        try await eventually { try state() == "running" }
+        try Shell.psql(database, "call tidegate.deploy_function('functions', 'quick', 'exports = () => 1')")
+        #expect(
+            try Shell.psql(database, "call tidegate.call_function('functions', 'sum', '[1, 2]')").hasSuffix(
+                "|{}"
+            )
+        )
+        #expect(try state() == "running")
+        for name in ["slow", "quick"] {
+            try Shell.psql(database, "select tidegate.remove_function('functions', '\(name)')")
+        }
+    }
 }
