@@ -85,31 +85,35 @@ struct SourceElements {
     private func isWrittenOrOperand(_ opening: Int, _ closing: Int) -> Bool {
         guard let start = start(opening) else { return false }
         let before = start - 1
-        if isWord(before, ["new"]) { return false }
+        if tokens.isWord(before, ["new"]) { return false }
         let next = closing + 1
-        if let mark = mark(next) {
-            if Self.assigning.contains(mark) || Self.calculating.contains(mark) { return true }
+        if let mark = tokens.mark(next) {
+            if Self.assigning.contains(mark) || Self.calculating.contains(mark) || mark == "**" {
+                return true
+            }
             // Of a falsy value, which is no object, or of what only decides.
             if mark == "?" || mark == "&&" { return true }
             // With a line's end before, these would belong to what follows.
             if mark == "++" || mark == "--" { return ends(next + 1) }
             if mark == "??" || mark == "||" { return hasDefault(before, next) }
         }
-        if self.mark(before) == "!" { return ends(next) || self.mark(next) == "||" }
-        if isWord(before, ["delete"]) || ["++", "--"].contains(self.mark(before)) { return ends(next) }
-        return self.mark(before) == "(" && self.mark(next) == ")" && isWord(before - 1, ["if", "while"])
+        if tokens.mark(before) == "!" { return ends(next) || tokens.mark(next) == "||" }
+        if tokens.isWord(before, ["delete"]) || tokens.isMark(before, ["++", "--"]) { return ends(next) }
+        return tokens.mark(before) == "(" && tokens.mark(next) == ")"
+            && tokens.isWord(before - 1, ["if", "while"])
     }
 
     /// `(o[k] ?? 0) +`, where the parentheses are no call's.
     private func hasDefault(_ before: Int, _ next: Int) -> Bool {
-        guard mark(before) == "(", tokens.indices.contains(next + 1), mark(next + 2) == ")" else {
+        guard tokens.mark(before) == "(", tokens.indices.contains(next + 1), tokens.mark(next + 2) == ")"
+        else {
             return false
         }
         guard tokens[next + 1].kind == .number || tokens[next + 1].kind == .string else { return false }
-        guard isWord(before - 1, ["return"]) || mark(before - 1).map(Self.opensGroup.contains) == true else {
+        guard tokens.isWord(before - 1, ["return"]) || tokens.isMark(before - 1, Self.opensGroup) else {
             return false
         }
-        return mark(next + 3).map(Self.calculating.contains) == true
+        return tokens.isMark(next + 3, Self.calculating) || tokens.mark(next + 3) == "**"
     }
 
     /// Where the value begins that has the element: a name, members of it, elements of those.
@@ -129,22 +133,14 @@ struct SourceElements {
         return nil
     }
 
-    private func mark(_ index: Int) -> String? {
-        tokens.indices.contains(index) && tokens[index].kind == .mark ? tokens[index].text : nil
-    }
-
-    private func isWord(_ index: Int, _ words: Set<String>) -> Bool {
-        tokens.indices.contains(index) && tokens[index].kind == .word && words.contains(tokens[index].text)
-    }
-
     /// Whether an expression ends before a token.
-    private func ends(_ index: Int) -> Bool { mark(index).map(SourceCounters.ending.contains) == true }
+    private func ends(_ index: Int) -> Bool { tokens.isMark(index, Self.ending) }
 
-    private static let assigning: Set<String> = ["=", "+=", "-=", "*=", "/=", "%="]
-    /// Operators of two operands whose value is no object; `===` is read as `==` and `=`.
-    private static let calculating: Set<String> = [
-        "+", "-", "*", "/", "%", "**", "<", ">", "<=", ">=", "==", "!=",
-    ]
+    /// Marks before which an expression ends.
+    static let ending: Set<String> = [";", ")", ",", "]", "}", ":"]
+    static let assigning: Set<String> = ["=", "+=", "-=", "*=", "/=", "%="]
+    /// Operators of two operands whose value is no object, but for `**`; `===` is read as `==` and `=`.
+    static let calculating: Set<String> = ["+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==", "!="]
     /// Marks after which a parenthesis is no call's.
     private static let opensGroup: Set<String> = [
         "=", "+", "-", "*", "/", "%", "(", "[", ",", ":", "?", "+=", "-=", "*=", "/=", "%=", "<", ">", "<=",

@@ -3,9 +3,10 @@
 ///
 /// A proof by the source's words, made once for a function. Those objects are reached by names of theirs
 /// (`prototype`, `constructor`, `__proto__`, a global), by a name that is computed (`o[k]`, but see
-/// ``SourceElements``), or by `this` where a function has none. A source without all of these has only values that were made for its call. Of
-/// the globals it may call what neither hands them out nor changes them. Everything in doubt counts as not
-/// proven, which costs the check and nothing else: a source in which anything is spelt unusually, too.
+/// ``SourceElements``), or by `this` where a function has none. A source without all of these has only values
+/// that were made for its call. Of the globals it may call what neither hands them out nor changes them.
+/// Everything in doubt counts as not proven, which costs the check and nothing else: a source in which
+/// anything is spelt unusually, too.
 enum SourceProof {
     /// Whether a source has none of the words that could change them.
     ///
@@ -35,7 +36,7 @@ enum SourceProof {
                 else { return false }
             case .mark where token.text == "]":
                 // The computed name of a pattern: `{ [k]: v } = o`.
-                if mark(tokens, index + 1) == ":", !elements.isAccess(index) { return false }
+                if tokens.mark(index + 1) == ":", !elements.isAccess(index) { return false }
             case .number, .literal, .mark: break
             }
         }
@@ -47,11 +48,6 @@ enum SourceProof {
         !keywords.contains(word) && !doubtful.contains(word) && !statements.contains(word)
     }
 
-    /// The mark at a place; nil for another token, a string of the same text among them.
-    private static func mark(_ tokens: [SourceTokens.Token], _ index: Int) -> String? {
-        tokens.indices.contains(index) && tokens[index].kind == .mark ? tokens[index].text : nil
-    }
-
     /// Whether a word is none of a global, or a call of one that may be called.
     private static func isHarmless(
         _ index: Int,
@@ -60,26 +56,25 @@ enum SourceProof {
     ) -> Bool {
         let word = tokens[index].text
         if ofTheCall.contains(word) || constants.contains(word) || !globals.contains(word) { return true }
-        if callable.contains(word), mark(tokens, index + 1) == "(" { return true }
+        if callable.contains(word), tokens.mark(index + 1) == "(" { return true }
         if isAskedFor(index, tokens) { return true }
-        guard mark(tokens, index + 1) == ".", tokens.indices.contains(index + 2) else { return false }
+        guard tokens.mark(index + 1) == ".", tokens.indices.contains(index + 2) else { return false }
         let member = tokens[index + 2]
         guard member.kind == .member else { return false }
         if numbers[word]?.contains(member.text) == true { return true }
-        return methods[word]?.contains(member.text) == true && mark(tokens, index + 3) == "("
+        return methods[word]?.contains(member.text) == true && tokens.mark(index + 3) == "("
     }
 
     /// Whether a word is what `instanceof` asks for, and nothing more.
     private static func isAskedFor(_ index: Int, _ tokens: [SourceTokens.Token]) -> Bool {
-        guard index > 0, tokens[index - 1].kind == .word, tokens[index - 1].text == "instanceof",
-            let next = mark(tokens, index + 1)
-        else { return false }
-        return SourceCounters.ending.contains(next) || ["&&", "||", "?"].contains(next)
+        tokens.isWord(index - 1, ["instanceof"])
+            && (tokens.isMark(index + 1, SourceElements.ending)
+                || tokens.isMark(index + 1, ["&&", "||", "?"]))
     }
 
     /// Whether a name is followed by that of a property.
     private static func isOfProperty(_ index: Int, _ tokens: [SourceTokens.Token]) -> Bool {
-        [".", "?.", "["].contains(mark(tokens, index + 1)) && !tokens[index + 1].startsLine
+        tokens.isMark(index + 1, [".", "?.", "["]) && !tokens[index + 1].startsLine
     }
 
     /// Whether a bracket opens an array or a pattern of one.
@@ -101,7 +96,7 @@ enum SourceProof {
 
     /// Whether a bracket asks for an element by a literal, whose text is looked at as all are.
     private static func isNamedAccess(_ index: Int, _ tokens: [SourceTokens.Token]) -> Bool {
-        guard mark(tokens, index + 2) == "]" else { return false }
+        guard tokens.mark(index + 2) == "]" else { return false }
         return tokens[index + 1].kind == .number || tokens[index + 1].kind == .string
     }
 

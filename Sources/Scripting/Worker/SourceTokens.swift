@@ -251,3 +251,22 @@ struct SourceTokens {
             || byte == UInt8(ascii: "$")
     }
 }
+
+extension [SourceTokens.Token] {
+    /// The mark at a place; nil for another token, a string of the same text among them.
+    func mark(_ index: Int) -> String? {
+        indices.contains(index) && self[index].kind == .mark ? self[index].text : nil
+    }
+
+    /// Whether a mark at a place is one of some.
+    func isMark(_ index: Int, _ marks: Set<String>) -> Bool { mark(index).map(marks.contains) ?? false }
+
+    /// Whether a word at a place, and no member, is one of some.
+    func isWord(_ index: Int, _ words: Set<String>) -> Bool {
+        indices.contains(index) && self[index].kind == .word && words.contains(self[index].text)
+    }
+
+    func isKind(_ index: Int, _ kind: SourceTokens.Token.Kind) -> Bool {
+        indices.contains(index) && self[index].kind == kind
+    }
+}
