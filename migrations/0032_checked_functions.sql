@@ -51,7 +51,10 @@ BEGIN
     BEGIN
         PERFORM tidegate.set_function(app, name, source, config);
         RAISE EXCEPTION USING ERRCODE = 'TG000';
-    EXCEPTION WHEN SQLSTATE 'TG000' THEN
+    EXCEPTION
+        WHEN SQLSTATE 'TG000' THEN
+        WHEN statement_too_complex THEN PERFORM tidegate.refuse('config', 'is nested too deeply');
+        WHEN untranslatable_character THEN PERFORM tidegate.refuse('config', 'holds U+0000, which cannot be stored');
     END;
     INSERT INTO tidegate.function_runs (app, name, arguments, source)
         VALUES (tidegate.app_id(parse_function.app), parse_function.name, json_build_array(config::text::json),

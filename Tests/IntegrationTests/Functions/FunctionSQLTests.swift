@@ -90,6 +90,11 @@ struct FunctionSQLTests {
         // Said without a gateway.
         #expect(refusal("exports = () => 3;", #"{"private": 1}"#).contains("config.private"))
         #expect(refusal(" ").contains("source must not be empty"))
+        let script0 = #"{"run_as_user_id_script_source": "\u0000"}"#
+        #expect(refusal("exports = () => 3;", script0).contains("config holds U+0000"))
+        let deep = #"{"can_evaluate": "# + String(repeating: "[", count: 20000)
+        let nested = deep + String(repeating: "]", count: 20000) + "}"
+        #expect(refusal("exports = () => 3;", nested).contains("config is nested too deeply"))
         let stored = try Shell.psql(
             api.server.database,
             "select f.source from tidegate.functions f join tidegate.apps a on a.id = f.app "
