@@ -181,7 +181,7 @@ struct HostileTests {
         let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
         let bundle = ScriptFixture.bundle([
             "test":
-                "exports = async () => context.services.get('mongodb-atlas').db('d').collection('c').findOne()",
+                "exports = async () => [await context.services.get('mongodb-atlas').db('d').collection('c').findOne()]",
             "next": "exports = () => 1",
         ])
         // The host call is when the worker is known to run.

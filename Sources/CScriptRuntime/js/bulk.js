@@ -36,6 +36,7 @@
 
   const write = async (collection, operations, options) => {
     const plan = checked(operations);
+    rt.mix();
     const isOrdered = options.ordered !== false;
     const rest = { ...options };
     delete rest.ordered;

@@ -1,5 +1,5 @@
 // The first file of a context: takes the language's own parts before a script can replace them, sets the globals up
-// and runs entries. Returns what the worker calls: `start`, `reply`, `fire` and `close`.
+// and runs entries. Returns what the worker calls: `start`, `reply`, `fire`, `last` and `close`.
 //
 // A context serves one call after another. What a call gets of us is made for it alone; what it has of the language
 // itself is looked at when it is over, by `realm.js`, and the context serves no other call unless all is as it was.
@@ -110,8 +110,18 @@
     let pendingCount = 0;
     let lastCall = 0;
 
-    /** Asks the gateway; the promise settles with its answer. Throws when too much is under way. */
-    rt.host = (name, args) => {
+    let isMixed = false;
+    /** More than the entry has a part in what the run returns: no answer is it. */
+    rt.mix = () => {
+      isMixed = true;
+      native.keep();
+    };
+
+    /**
+     * Asks the gateway; the promise settles with its answer. Throws when too much is under way.
+     * `isPlain`: the promise is what the script gets, and all that it gets of the answer.
+     */
+    rt.host = (name, args, isPlain) => {
       if (isOver) throw new primordials.Error('the function has ended');
       if (pendingCount >= rt.limits.queue) {
         throw new primordials.Error('exceeded max async work queue size of ' + rt.limits.queue);
@@ -123,9 +133,15 @@
       const promise = new primordials.Promise((resolve, reject) => {
         pending[id] = { __proto__: null, resolve, reject, error };
       });
-      native.call(id, name, text);
+      native.call(id, name, text, isPlain === true && !isMixed);
       pendingCount += 1;
       return promise;
+    };
+    /** What else the worker tells of a run that is over with the answer to the only call under way. */
+    rt.last = (isEndpoint) => {
+      let stack;
+      for (const id in pending) stack = pending[id].error.stack;
+      return rt.write({ __proto__: null, stack, response: isEndpoint ? rt.load('endpoint').outcome() : null });
     };
 
     rt.reply = (id, isAnswer, pair) => {
@@ -151,6 +167,7 @@
       // A source without a name is another each time.
       const body = name === '' ? native.compile(name) : functionBody(name);
       if (body === undefined) throw new primordials.Error("function not found: '" + name + "'");
+      if (depth > 0) rt.mix();
       const context = depth === 0 ? globalThis.context : rt.load('context').at(depth);
       const found = apply(body, globalThis, [{}, context, moduleTrap]);
       if (typeof found !== 'function') {
@@ -259,5 +276,6 @@
     start, close,
     reply: (id, isAnswer, pair) => run.reply(id, isAnswer, pair),
     fire: (id) => run.fire(id),
+    last: (isEndpoint) => run.last(isEndpoint),
   };
 })

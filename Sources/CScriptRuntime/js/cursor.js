@@ -5,8 +5,10 @@
 
   const walk = {
     __proto__: null,
-    fetch() {
-      if (this.documents === undefined) this.documents = this.ask();
+    fetch(isPlain) {
+      if (this.documents === undefined) this.documents = this.ask(isPlain);
+      // The same answer serves another method.
+      else rt.native.keep();
       return this.documents;
     },
     change() {
@@ -26,27 +28,28 @@
     const state = create(walk);
     state.ask = ask;
     let at = 0;
+    const all = async (isPlain) => {
+      const documents = await state.fetch(isPlain);
+      if (at === 0) {
+        at = documents.length;
+        return documents;
+      }
+      const rest = [];
+      while (at < documents.length) rest[rest.length] = documents[at++];
+      return rest;
+    };
     const self = {
       next: async () => {
-        const documents = await state.fetch();
+        const documents = await state.fetch(false);
         return at < documents.length ? documents[at++] : undefined;
       },
-      toArray: async () => {
-        const documents = await state.fetch();
-        if (at === 0) {
-          at = documents.length;
-          return documents;
-        }
-        const rest = [];
-        while (at < documents.length) rest[rest.length] = documents[at++];
-        return rest;
-      },
-      hasNext: async () => at < (await state.fetch()).length,
+      toArray: () => all(true),
+      hasNext: async () => at < (await state.fetch(false)).length,
       close: async () => {
-        at = (state.documents === undefined ? (state.documents = []) : await state.documents).length;
+        at = (state.documents === undefined ? (state.documents = []) : await state.fetch(false)).length;
       },
       forEach: async (body) => {
-        const documents = await self.toArray();
+        const documents = await all(false);
         for (let i = 0; i < documents.length; i++) await body(documents[i]);
       },
     };
@@ -85,12 +88,12 @@
         limit: (number) => { more.limit = count(number, 'limit'); },
       };
       for (const name in steps) if (options[name] !== undefined && options[name] !== null) steps[name](options[name]);
-      return cursor(() => ask(more), steps);
+      return cursor((isPlain) => ask(more, isPlain), steps);
     },
     aggregate: (pipeline, ask) => {
       const stages = [];
       for (let i = 0; i < pipeline.length; i++) stages[i] = pipeline[i];
-      return cursor(() => ask(stages), {
+      return cursor((isPlain) => ask(stages, isPlain), {
         __proto__: null,
         skip: (number) => { stages[stages.length] = { $skip: count(number, 'skip') }; },
       });

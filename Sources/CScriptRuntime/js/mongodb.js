@@ -46,14 +46,14 @@
   };
 
   /** Most calls belong to no session. */
-  const call = (service, method, args, session) =>
+  const call = (service, method, args, session, isPlain) =>
     (session === undefined || session === null
-      ? rt.host('data', { service, method, arguments: args })
+      ? rt.host('data', { service, method, arguments: args }, isPlain)
       : rt.load('session').call(service, method, args, session));
 
   const collection = (service, database, name) => {
     /** One call on this collection; `wanted` are the options that it knows, as the host names them. */
-    const ask = (method, fields, options, wanted) => {
+    const ask = (method, fields, options, wanted, isPlain = true) => {
       const args = { __proto__: null, database, collection: name };
       // Own names only: what a script hangs on `Object.prototype` is no argument.
       const names = keys(fields);
@@ -64,7 +64,7 @@
         const value = options[key];
         if (value !== undefined && value !== null) args[wanted[key]] = value;
       }
-      return call(service, method, args, options.session);
+      return call(service, method, args, options.session, isPlain);
     };
     const read = (query, projection, options, what) => {
       if (options === undefined && looksLikeOptions(projection)) {
@@ -84,8 +84,8 @@
     const self = {
       find: (query, projection, options) => {
         const { fields, rest } = read(query, projection, options, 'find');
-        return rt.load('cursor').find((more) =>
-          ask('find', { ...fields, ...more }, rest, { __proto__: null, ...common }), rest);
+        return rt.load('cursor').find((more, isPlain) =>
+          ask('find', { ...fields, ...more }, rest, { __proto__: null, ...common }, isPlain), rest);
       },
       findOne: (query, projection, options) => {
         const { fields, rest } = read(query, projection, options, 'findOne');
@@ -130,13 +130,14 @@
       aggregate: (pipeline, options) => {
         if (!isArray(pipeline)) throw new TypeError('aggregate: pipeline must be an array');
         const rest = checked(options, 'aggregate');
-        return rt.load('cursor').aggregate(pipeline, (stages) =>
-          ask('aggregate', { pipeline: stages }, rest, { __proto__: null, ...common, allowDiskUse: 'allowDiskUse' }));
+        return rt.load('cursor').aggregate(pipeline, (stages, isPlain) =>
+          ask('aggregate', { pipeline: stages }, rest, { __proto__: null, ...common, allowDiskUse: 'allowDiskUse' },
+            isPlain));
       },
       count: async (query, options) => {
         const rest = checked(options, 'count');
         return +(await ask('count', { query: query ?? {} }, rest,
-          { __proto__: null, ...common, limit: 'limit', skip: 'skip' }));
+          { __proto__: null, ...common, limit: 'limit', skip: 'skip' }, false));
       },
       distinct: (field, query, options) => {
         if (typeof field !== 'string') throw new TypeError('distinct: field must be a string');
@@ -173,9 +174,9 @@
             const value = rest[passed[i]];
             if (value !== undefined && value !== null) args[passed[i]] = value;
           }
-          return rt.load('cursor').aggregate(pipeline, (stages) => {
+          return rt.load('cursor').aggregate(pipeline, (stages, isPlain) => {
             args.pipeline = stages;
-            return call(service, 'aggregate', args, rest.session);
+            return call(service, 'aggregate', args, rest.session, isPlain);
           });
         },
       };

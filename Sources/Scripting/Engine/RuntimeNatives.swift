@@ -42,7 +42,24 @@ struct RuntimeNatives {
                 { [unowned realm] (call) throws(NativeFault) in
                     let id = Int32(try call.number(0))
                     guard let run = realm.run else { throw NativeFault("no run is on") }
-                    try run.hostCall(id, try call.text(1), try Self.wire(call, 2))
+                    let asked = ScriptRun.Asked(
+                        id: id,
+                        name: try call.text(1),
+                        arguments: try Self.wire(call, 2)
+                    )
+                    let function = run.request.function
+                    if call.flag(3), let function, realm.bundle.endsWithAnswer(function) {
+                        try run.keep(asked)
+                    } else {
+                        try run.hostCall(asked)
+                    }
+                    return nil
+                }
+            ),
+            (
+                "keep",
+                { [unowned realm] (_) throws(NativeFault) in
+                    try realm.run?.sendKept()
                     return nil
                 }
             ),

@@ -7,6 +7,7 @@ final class ScriptContext {
     private let start: JSObjectRef?
     private let reply: JSObjectRef?
     private let fire: JSObjectRef?
+    private let last: JSObjectRef?
     private let close: JSObjectRef?
 
     /// The runtime itself did not load: our fault.
@@ -30,12 +31,12 @@ final class ScriptContext {
             RuntimeFiles.text("core") ?? ""
         }
         if exception == nil, let made = Self.call(context, core, [native], &exception) {
-            for name in ["start", "reply", "fire", "close"] {
+            for name in ["start", "reply", "fire", "last", "close"] {
                 let value = EngineText.with(name) { JSObjectGetProperty(context, made, $0, &exception) }
                 parts.append(value)
             }
         }
-        guard exception == nil, parts.count == 4 else {
+        guard exception == nil, parts.count == 5 else {
             throw Broken(message: Self.describe(context, exception))
         }
         // Held by nothing else: the script cannot reach them.
@@ -43,11 +44,12 @@ final class ScriptContext {
         start = parts[0]
         reply = parts[1]
         fire = parts[2]
-        close = parts[3]
+        last = parts[3]
+        close = parts[4]
     }
 
     deinit {
-        for part in [start, reply, fire, close] where part != nil { JSValueUnprotect(reference, part) }
+        for part in [start, reply, fire, last, close] where part != nil { JSValueUnprotect(reference, part) }
         JSGlobalContextRelease(reference)
     }
 
@@ -70,6 +72,15 @@ final class ScriptContext {
     /// Runs the callback of a timer; what it throws ends the run.
     func fire(timer: Int32) -> Bool {
         call(fire, [JSValueMakeNumber(reference, Double(timer))])
+    }
+
+    /// What the gateway needs besides the answer to the only host call under way, which ends the run; nil when it
+    /// cannot be told.
+    func last(isEndpoint: Bool) -> WireText? {
+        var exception: JSValueRef?
+        let form = JSValueMakeBoolean(reference, isEndpoint)
+        guard let text = Self.call(reference, last, [form], &exception), exception == nil else { return nil }
+        return EngineText.withUnits(reference, text) { WireText($0) }
     }
 
     /// Ends a call; whether all is as it was before, so that another call may follow.

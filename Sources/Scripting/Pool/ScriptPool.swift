@@ -1,3 +1,4 @@
+internal import BSON
 public import Observability
 import Synchronization
 
@@ -68,8 +69,35 @@ public final class ScriptPool: Scripts {
             let refusal = ScriptFailure(.execution, "the arguments cannot be handed to the function")
             return ScriptOutcome(result: .failure(deadline <= .now ? .time : refusal))
         }
-        return await Self.$nesting.withValue(depth + 1) {
+        let end = await Self.$nesting.withValue(depth + 1) {
             await run.perform(on: worker, answers, heard: fleet.heard)
+        }
+        switch end {
+        case .over(let outcome): return outcome
+        case .asks(let last): return await finish(run, with: last, of: bundle)
+        }
+    }
+
+    /// Does what a run asked last; its worker serves others meanwhile.
+    private func finish(_ run: WorkerRun, with last: LastHostCall, of bundle: ScriptBundle) async
+        -> ScriptOutcome
+    {
+        let answer = await Self.$nesting.withValue(Self.nesting + 1) { await run.host.answer(last.call) }
+        if run.deadline <= .now { return last.failed(.time) }
+        if let outcome = last.outcome(answer, responseBytes: limits.responseBytes) { return outcome }
+        guard case .success(let value) = answer else { return last.failed(.crash) }
+        // What the engine makes of it, the engine says.
+        let identity = ScriptCall(
+            entry: .source("exports = (value) => value"),
+            arguments: [value],
+            user: [:],
+            request: nil,
+            runsAsSystem: false,
+            deadline: run.deadline
+        )
+        switch await start(identity, of: bundle, host: run.host).result {
+        case .success(let value): return last.returned(value)
+        case .failure(let failure): return last.failed(failure)
         }
     }
 

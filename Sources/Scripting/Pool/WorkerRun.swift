@@ -30,19 +30,18 @@ struct WorkerRun: Sendable {
 
     /// Answers its host calls until it is over, and says so with `heard` once its end is known: a worker that a script has
     /// taken over may end a run whose host calls still go on, and nobody is to wait for those.
-    func perform(on worker: ScriptWorker, _ answers: WorkerAnswers, heard: () -> Void) async -> ScriptOutcome
-    {
-        let (outcome, mayGoOn) = await follow(answers, on: worker, heard)
+    func perform(on worker: ScriptWorker, _ answers: WorkerAnswers, heard: () -> Void) async -> RunEnd {
+        let (end, mayGoOn) = await follow(answers, on: worker, heard)
         // One that may not go on has ended, or is about to; any other has been free since it said so.
         if !mayGoOn { worker.kill(during: id) }
-        return outcome
+        return end
     }
 
     private func follow(
         _ answers: WorkerAnswers,
         on worker: ScriptWorker,
         _ heard: () -> Void
-    ) async -> (ScriptOutcome, Bool) {
+    ) async -> (RunEnd, Bool) {
         await withTaskCancellationHandler {
             // Most runs ask for nothing, and need no tasks for what they ask.
             let first = await step(answers, on: worker)
@@ -72,13 +71,15 @@ struct WorkerRun: Sendable {
     /// What a worker tells of a run.
     private enum Step {
         case asks(Int32, HostCall, _ bytes: Int)
-        case ends(ScriptOutcome, mayGoOn: Bool)
+        case ends(RunEnd, mayGoOn: Bool)
 
-        var end: (ScriptOutcome, Bool) {
-            guard case .ends(let outcome, let mayGoOn) = self else {
-                return (ScriptOutcome(result: .failure(.crash)), false)
-            }
-            return (outcome, mayGoOn)
+        static func failed(_ failure: ScriptFailure) -> Step {
+            .ends(.over(ScriptOutcome(result: .failure(failure))), mayGoOn: false)
+        }
+
+        var end: (RunEnd, Bool) {
+            guard case .ends(let end, let mayGoOn) = self else { return Step.failed(.crash).end }
+            return (end, mayGoOn)
         }
     }
 
@@ -94,22 +95,22 @@ struct WorkerRun: Sendable {
                 worker.send(.fact(run: id, fact, text(of: fact)))
             case .done(let run, let told, let mayGoOn) where run == id:
                 worker.consumed(bytes)
-                guard let outcome = try? told.outcome(responseBytes: limits.responseBytes) else {
+                guard let end = try? told.end(responseBytes: limits.responseBytes) else {
                     return broken(worker)
                 }
-                return .ends(outcome, mayGoOn: mayGoOn)
+                return .ends(end, mayGoOn: mayGoOn)
             // It was freed by that, so that nobody would end it: no worker says so of a run.
             case .checked(let run, _) where run == id: return broken(worker)
             default: worker.consumed(bytes)
             }
         }
-        return .ends(ScriptOutcome(result: .failure(ending(of: worker))), mayGoOn: false)
+        return .failed(ending(of: worker))
     }
 
     /// Ends a worker that says what none says.
     private func broken(_ worker: ScriptWorker) -> Step {
         worker.kill()
-        return .ends(ScriptOutcome(result: .failure(.crash)), mayGoOn: false)
+        return .failed(.crash)
     }
 
     private func text(of fact: CallFact) -> [UInt8] {

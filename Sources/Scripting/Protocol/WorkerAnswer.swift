@@ -31,7 +31,7 @@ enum WorkerAnswer {
                 "t": "done", "run": .int64(run), "goOn": .bool(mayGoOn),
                 "messages": .array(outcome.messages.map { .string($0) }),
                 "memoryTime": .int64(outcome.memoryTime), "contextRuns": .int64(Int64(outcome.contextRuns)),
-                outcome.name: outcome.content,
+                outcome.ending.name: outcome.ending.content,
             ]
         case .checked(let run, let fault):
             [
@@ -77,24 +77,43 @@ enum WorkerAnswer {
     }
 }
 
-extension WorkerOutcome {
-    fileprivate var name: String { if case .success = result { "text" } else { "failure" } }
+extension WorkerEnding {
+    fileprivate var name: String {
+        switch self {
+        case .returned: "text"
+        case .failed: "failure"
+        case .asked: "last"
+        }
+    }
 
     fileprivate var content: BSONValue {
-        switch result {
-        case .success(let text): text.binary
-        case .failure(let failure): .document(failure.document)
+        switch self {
+        case .returned(let text): text.binary
+        case .failed(let failure): .document(failure.document)
+        case .asked(let last):
+            ["name": .string(last.name), "arguments": last.arguments.binary, "rest": last.rest.binary]
         }
     }
 
     fileprivate init?(_ document: BSONDocument) {
-        if let failure = document["failure"]?.document {
-            result = .failure(ScriptFailure(failure))
-        } else if case .binary(let text)? = document["text"] {
-            result = .success(WireText(text))
+        if case .binary(let text)? = document["text"] {
+            self = .returned(WireText(text))
+        } else if let failure = document["failure"]?.document {
+            self = .failed(ScriptFailure(failure))
+        } else if let last = document["last"]?.document, let name = last["name"]?.string,
+            case .binary(let arguments)? = last["arguments"], case .binary(let rest)? = last["rest"]
+        {
+            self = .asked(LastCall(name: name, arguments: WireText(arguments), rest: WireText(rest)))
         } else {
             return nil
         }
+    }
+}
+
+extension WorkerOutcome {
+    fileprivate init?(_ document: BSONDocument) {
+        guard let ending = WorkerEnding(document) else { return nil }
+        self.ending = ending
         messages = (document["messages"]?.array ?? []).compactMap(\.string)
         memoryTime = document["memoryTime"]?.wholeNumber ?? 0
         contextRuns = Int(document["contextRuns"]?.wholeNumber ?? 0)

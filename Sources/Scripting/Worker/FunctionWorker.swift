@@ -79,7 +79,7 @@ final class WorkerServer {
             if let prepared { realm = prepared } else { realm = try makeRealm() }
         } catch {
             let failure = ScriptFailure(.crash, "the function runtime does not load: \(error.message)")
-            let outcome = WorkerOutcome(result: .failure(failure), messages: [], memoryTime: 0)
+            let outcome = WorkerOutcome(ending: .failed(failure), messages: [], memoryTime: 0)
             try link.send(.done(run: request.id, outcome, mayGoOn: false))
             _exit(0)
         }
@@ -89,7 +89,7 @@ final class WorkerServer {
         watch?.watch(nil)
         let memory = ResidentMemory.bytes(after: .now - begin, &knownMemory)
         let outcome = WorkerOutcome(
-            result: end.result,
+            ending: end.ending,
             messages: record.lines,
             memoryTime: record.sample(bytes: memory),
             contextRuns: realm.runs

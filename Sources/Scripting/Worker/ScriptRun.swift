@@ -11,6 +11,10 @@ final class ScriptRun {
     /// How many host calls the gateway has not answered yet.
     private var pending = 0
     private var result: Result<WireText, ScriptFailure>?
+    /// A host call that is not sent yet: the run may be over with its answer.
+    private var kept: Asked?
+    /// Whether the entry was called and nothing else has run since.
+    private var isFirstStretch = true
     /// What the gateway had to be asked for.
     private var facts: [CallFact: [UInt8]] = [:]
     /// What came while a fact was waited for, in order.
@@ -19,13 +23,37 @@ final class ScriptRun {
     var syntaxFault: (error: JSValueRef, place: SyntaxFault)?
     private var isLinkLost = false
 
+    /// What a script asks of the gateway.
+    struct Asked {
+        let id: Int32
+        let name: String
+        let arguments: WireText
+    }
+
     /// What became of a run, and of the worker that it was on.
     struct End {
-        let result: Result<WireText, ScriptFailure>
+        let ending: WorkerEnding
         /// Whether the worker may serve another run.
         let isSound: Bool
         /// Whether nothing of the run can go on: its context may serve another if that is as it was.
         var isQuiet = false
+
+        init(result: Result<WireText, ScriptFailure>, isSound: Bool, isQuiet: Bool = false) {
+            ending =
+                switch result {
+                case .success(let text): .returned(text)
+                case .failure(let failure): .failed(failure)
+                }
+            self.isSound = isSound
+            self.isQuiet = isQuiet
+        }
+
+        /// The run is over with the answer to a host call, which the gateway has yet to do.
+        init(last: WorkerEnding.LastCall) {
+            ending = .asked(last)
+            isSound = true
+            isQuiet = true
+        }
     }
 
     init(_ request: WorkerRequest.RunRequest, record: RunRecord, link: WorkerLink, limits: ScriptLimits) {
@@ -42,6 +70,9 @@ final class ScriptRun {
             isEndpoint: request.isEndpoint,
             arguments: request.arguments
         )
+        isFirstStretch = false
+        if isSound, let last = last(in: context) { return End(last: last) }
+        do { try sendKept() } catch { isLinkLost = true }
         while isSound {
             if isLinkLost { throw WorkerLink.Ended() }
             let now = ContinuousClock.now
@@ -60,6 +91,14 @@ final class ScriptRun {
         }
         // The engine ended it: at the deadline.
         return End(result: .failure(.time), isSound: false)
+    }
+
+    /// What the gateway can end the run with: the only thing that it waits for is the answer that it returns.
+    private func last(in context: ScriptContext) -> WorkerEnding.LastCall? {
+        guard let kept, result == nil, pending == 1, timers.isEmpty, early.isEmpty,
+            let rest = context.last(isEndpoint: request.isEndpoint)
+        else { return nil }
+        return WorkerEnding.LastCall(name: kept.name, arguments: kept.arguments, rest: rest)
     }
 
     private static let neverSettles = ScriptFailure(
@@ -83,22 +122,53 @@ final class ScriptRun {
 
     // MARK: What the runtime calls
 
-    func hostCall(_ id: Int32, _ name: String, _ arguments: WireText) throws(NativeFault) {
-        let refusal = NativeFault(
-            "the arguments cannot be sent: a key or pattern holds a NUL, or they are too large"
-        )
-        if arguments.hasZero {
-            // Where it stands decides, which only reading them tells.
-            guard let document = (try? arguments.value())?.document,
-                (try? WorkerFrame.encode(document)) != nil
-            else { throw refusal }
-        }
-        do {
-            try link.send(.hostCall(run: record.id, call: id, name: name, arguments))
-        } catch {
-            throw refusal
-        }
+    /// Asks the gateway.
+    func hostCall(_ asked: Asked) throws(NativeFault) {
+        try check(asked)
+        try sendKept()
+        try send(asked)
         pending += 1
+    }
+
+    /// The same, once it is known whether the run is over with the answer: at the end of its first stretch.
+    func keep(_ asked: Asked) throws(NativeFault) {
+        // Others are under way or were, so that it is not: the usual way, in the order of their making.
+        guard isFirstStretch, pending == 0, asked.arguments.bytes.count < Self.keptBytes else {
+            return try hostCall(asked)
+        }
+        try check(asked)
+        kept = asked
+        pending = 1
+    }
+
+    /// What surely has room in any frame.
+    private static let keptBytes = 1 << 20
+
+    /// Sends what was kept: the run is not over with it.
+    func sendKept() throws(NativeFault) {
+        guard let asked = kept else { return }
+        kept = nil
+        try send(asked)
+    }
+
+    private func send(_ asked: Asked) throws(NativeFault) {
+        do {
+            try link.send(.hostCall(run: record.id, call: asked.id, name: asked.name, asked.arguments))
+        } catch {
+            throw Self.refusal
+        }
+    }
+
+    private static let refusal = NativeFault(
+        "the arguments cannot be sent: a key or pattern holds a NUL, or they are too large"
+    )
+
+    private func check(_ asked: Asked) throws(NativeFault) {
+        guard asked.arguments.hasZero else { return }
+        // Where it stands decides, which only reading them tells.
+        guard let document = (try? asked.arguments.value())?.document,
+            (try? WorkerFrame.encode(document)) != nil
+        else { throw Self.refusal }
     }
 
     /// A fact of the call, for which the gateway is asked when it did not send it.

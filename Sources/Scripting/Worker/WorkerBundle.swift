@@ -12,6 +12,8 @@ final class WorkerBundle {
     private var learnt: Set<String> = []
     /// The functions whose sources were looked at, and whether they leave the language's objects as they are.
     private var proven: [String: Bool] = [:]
+    /// Of those that do, whether they return the answer to what they ask last.
+    private var answering: [String: Bool] = [:]
 
     func replace(_ document: BSONDocument) {
         functions = [:]
@@ -20,6 +22,7 @@ final class WorkerBundle {
         modules = [:]
         mentioned = [:]
         proven = [:]
+        answering = [:]
     }
 
     func addModule(_ path: String, _ content: [UInt8]) {
@@ -55,6 +58,16 @@ final class WorkerBundle {
         let holds = functions[function].map { SourceProof.holds(for: $0, globals: names) } ?? false
         proven[function] = holds
         return holds
+    }
+
+    /// Whether a function that was asked for by ``isProven(_:globals:)`` is over with the answer to the call that it
+    /// waits for.
+    func endsWithAnswer(_ function: String) -> Bool {
+        guard proven[function] ?? false, let source = functions[function] else { return false }
+        if let known = answering[function] { return known }
+        let ends = SourceEnding.isAnswer(in: source)
+        answering[function] = ends
+        return ends
     }
 
     /// A script uses an identifier that its sources do not show.

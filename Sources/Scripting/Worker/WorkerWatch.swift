@@ -82,7 +82,7 @@ final class WorkerWatch: Sendable {
     private func end(_ run: RunRecord, _ failure: ScriptFailure, _ memoryTime: Int64) {
         // A run that ended this very moment is not to be reported twice.
         guard state.withLock({ $0.run === run }) else { return }
-        let outcome = WorkerOutcome(result: .failure(failure), messages: run.lines, memoryTime: memoryTime)
+        let outcome = WorkerOutcome(ending: .failed(failure), messages: run.lines, memoryTime: memoryTime)
         link.sendLast(.done(run: run.id, outcome, mayGoOn: false))
         _exit(failure.reason == .memory ? WorkerExit.memory : WorkerExit.time)
     }

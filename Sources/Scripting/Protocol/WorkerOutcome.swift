@@ -1,0 +1,97 @@
+internal import BSON
+
+/// How a run ended, as the worker tells it: the gateway alone reads what the entry returned.
+enum WorkerEnding {
+    case returned(WireText)
+    case failed(ScriptFailure)
+    /// It returns the answer to a host call that the gateway has yet to do; nothing of it runs after that.
+    case asked(LastCall)
+
+    /// The host call that a run is over with.
+    struct LastCall {
+        let name: String
+        let arguments: WireText
+        /// `stack`, where the script asked, and `response` of an endpoint's function.
+        let rest: WireText
+    }
+}
+
+/// What became of a run, as the worker tells it.
+struct WorkerOutcome {
+    let ending: WorkerEnding
+    let messages: [String]
+    let memoryTime: Int64
+    var contextRuns = 0
+
+    /// What the gateway makes of it, of a result of at most so many bytes.
+    ///
+    /// - Throws: For a text that is no value: then the worker is not what it was.
+    func end(responseBytes: Int) throws(ScriptTextFault) -> RunEnd {
+        switch ending {
+        case .returned(let text):
+            let document = try Self.document(text)
+            let value = document["value"] ?? .undefined
+            guard BSONBinaryFormat.size(of: ["": value]) <= responseBytes else {
+                return .over(outcome(.failure(.tooLarge(responseBytes))))
+            }
+            return .over(outcome(.success(value), response: document["response"]?.document))
+        case .failed(let failure): return .over(outcome(.failure(failure)))
+        case .asked(let last):
+            let call = HostCall(name: last.name, arguments: try Self.document(last.arguments))
+            return .asks(LastHostCall(call: call, rest: try Self.document(last.rest), outcome: self))
+        }
+    }
+
+    fileprivate func outcome(_ result: Result<BSONValue, ScriptFailure>, response: BSONDocument? = nil)
+        -> ScriptOutcome
+    {
+        ScriptOutcome(
+            result: result,
+            response: response.map { ScriptOutcome.Response($0) },
+            messages: messages,
+            memoryTime: memoryTime,
+            contextRuns: contextRuns
+        )
+    }
+
+    private static func document(_ text: WireText) throws(ScriptTextFault) -> BSONDocument {
+        guard case .document(let document) = try text.value() else { throw ScriptTextFault(position: 0) }
+        return document
+    }
+}
+
+/// The end of a run, which has no use for its worker any more.
+enum RunEnd {
+    case over(ScriptOutcome)
+    case asks(LastHostCall)
+}
+
+/// A host call whose answer is what a run returns.
+struct LastHostCall {
+    let call: HostCall
+    fileprivate let rest: BSONDocument
+    fileprivate let outcome: WorkerOutcome
+
+    /// What the caller gets for the call's answer, of at most so many bytes; nil for a value that only the engine can
+    /// say what a function returns it as.
+    func outcome(_ answer: Result<BSONValue, HostError>, responseBytes: Int) -> ScriptOutcome? {
+        switch answer {
+        case .success(let value):
+            guard BSONBinaryFormat.size(of: ["": value]) <= responseBytes else {
+                return outcome.outcome(.failure(.tooLarge(responseBytes)))
+            }
+            return value.asReturned.map { returned($0) }
+        case .failure(let error):
+            let stack = ScriptStack.frames(of: rest["stack"]?.string ?? "")
+            return failed(ScriptFailure(.execution, error.message, stack: stack, hostError: error))
+        }
+    }
+
+    /// The same for a value as a function returned it.
+    func returned(_ value: BSONValue) -> ScriptOutcome {
+        outcome.outcome(.success(value), response: rest["response"]?.document)
+    }
+
+    /// The same for a failure.
+    func failed(_ failure: ScriptFailure) -> ScriptOutcome { outcome.outcome(.failure(failure)) }
+}
