@@ -84,8 +84,12 @@ public final class ScriptPool: Scripts {
     {
         let answer = await Self.$nesting.withValue(Self.nesting + 1) { await run.host.answer(last.call) }
         if run.deadline <= .now { return last.failed(.time) }
-        if let outcome = last.outcome(answer, responseBytes: limits.responseBytes) { return outcome }
-        guard case .success(let value) = answer else { return last.failed(.crash) }
+        let value: BSONValue
+        switch answer {
+        case .success(let answered): value = answered
+        case .failure(let error): return last.refused(error)
+        }
+        if let outcome = last.answered(value, responseBytes: limits.responseBytes) { return outcome }
         // What the engine makes of it, the engine says.
         let identity = ScriptCall(
             entry: .source("exports = (value) => value"),

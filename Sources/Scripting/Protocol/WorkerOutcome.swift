@@ -72,19 +72,19 @@ struct LastHostCall {
     fileprivate let rest: BSONDocument
     fileprivate let outcome: WorkerOutcome
 
-    /// What the caller gets for the call's answer, of at most so many bytes; nil for a value that only the engine can
-    /// say what a function returns it as.
-    func outcome(_ answer: Result<BSONValue, HostError>, responseBytes: Int) -> ScriptOutcome? {
-        switch answer {
-        case .success(let value):
-            guard BSONBinaryFormat.size(of: ["": value]) <= responseBytes else {
-                return outcome.outcome(.failure(.tooLarge(responseBytes)))
-            }
-            return value.asReturned.map { returned($0) }
-        case .failure(let error):
-            let stack = ScriptStack.frames(of: rest["stack"]?.string ?? "")
-            return failed(ScriptFailure(.execution, error.message, stack: stack, hostError: error))
+    /// What the caller gets for an answer of at most so many bytes; nil for one that only the engine can say what a
+    /// function returns it as.
+    func answered(_ value: BSONValue, responseBytes: Int) -> ScriptOutcome? {
+        guard BSONBinaryFormat.size(of: ["": value]) <= responseBytes else {
+            return failed(.tooLarge(responseBytes))
         }
+        return value.asReturned.map { returned($0) }
+    }
+
+    /// What the caller gets for a refusal.
+    func refused(_ error: HostError) -> ScriptOutcome {
+        let stack = ScriptStack.frames(of: rest["stack"]?.string ?? "")
+        return failed(ScriptFailure(.execution, error.message, stack: stack, hostError: error))
     }
 
     /// The same for a value as a function returned it.
