@@ -386,7 +386,7 @@ struct PoolTests {
         #expect(
             Set(names) == [
                 "LC_ALL", "TZ", "SWIFT_BACKTRACE",
-                "JSC_forceRAMSize", "JSC_thresholdForFTLOptimizeAfterWarmUp",
+                "JSC_forceRAMSize", "JSC_thresholdForFTLOptimizeAfterWarmUp", "JSC_useConcurrentGC",
             ]
         )
     }
