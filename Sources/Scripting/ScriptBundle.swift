@@ -22,6 +22,8 @@ public struct ScriptBundle: Sendable {
     public let services: [String: String]
     /// The functions whose sources name a fact of the call.
     private let naming: [CallFact: Set<String>]
+    /// Those that need no engine.
+    private let straight = StraightFunctions()
 
     /// Made of its parts.
     public init(
@@ -46,6 +48,12 @@ public struct ScriptBundle: Sendable {
             Set(functions.filter { $0.value.contains(fact.rawValue) }.keys)
         }
         self.naming = [.user: naming(.user), .request: naming(.request)]
+    }
+
+    /// A function as one that needs no engine; nil for any other.
+    func straight(_ name: String) -> StraightFunction? {
+        guard let source = functions[name] else { return nil }
+        return straight.function(name, source)
     }
 
     /// Whether a function is likely to look at a fact of its call: one that gets there in another way waits for it.

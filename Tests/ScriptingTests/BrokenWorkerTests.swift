@@ -102,7 +102,11 @@ struct BrokenWorkerTests {
     }
 
     private static func pool(_ kind: String) -> ScriptPool {
-        ScriptPool(command: ["/usr/bin/perl", "-e", program, kind], limits: ScriptLimits(workers: 1))
+        ScriptPool(
+            command: ["/usr/bin/perl", "-e", program, kind],
+            limits: ScriptLimits(workers: 1),
+            runsStraight: false
+        )
     }
 
     private static func run(

@@ -127,11 +127,7 @@ struct LastCallTests {
             _ form: ScriptCall.Form,
             _ answer: Result<BSONValue, HostError>
         ) async {
-            let host = RecordingHost { call in
-                // Never is there nothing where documents are asked for.
-                let finds = ["find", "aggregate"].contains(call.arguments["method"]?.string)
-                return finds && answer == .success(.null) ? .success([]) : answer
-            }
+            let host = RecordingHost.answering(answer)
             let bundle = ScriptFixture.bundle([
                 "test": "exports = " + source,
                 "other": "exports = async (late) => { const found = await late; return { found } }",
@@ -293,7 +289,7 @@ struct LastCallTests {
         #expect(told > 1200)
     }
 
-    private static func value(_ random: inout SeededRandom, depth: Int) -> BSONValue {
+    static func value(_ random: inout SeededRandom, depth: Int) -> BSONValue {
         let doubles = [
             0, -0.0, 1, -1, 0.5, 2_147_483_647, 2_147_483_648, -2_147_483_648, -2_147_483_649,
             9_007_199_254_740_991,

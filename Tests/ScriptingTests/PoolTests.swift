@@ -350,7 +350,7 @@ struct PoolTests {
     @Test("tells when no worker can be started")
     func missingProgram() async {
         let pool = ScriptPool(command: ["/nowhere/tidegate", "function-worker"])
-        let bundle = ScriptFixture.bundle(["test": "exports = () => 1"])
+        let bundle = ScriptFixture.bundle(["test": "exports = () => Math.max(1, 2)"])
         let outcome = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: RecordingHost())
         if case .success(let value) = outcome.result { Issue.record("\(value)") }
         await pool.shutdown()

@@ -7,13 +7,15 @@ import TestSupport
 /// A pool of real workers, and an app made of the sources that a test gives.
 struct ScriptFixture {
     /// One pool for the suites that do not break it.
-    static let shared = ScriptPool(
-        command: [RunningServer.binary.path, "function-worker"],
-        limits: ScriptLimits(workers: 3, idle: .seconds(20))
-    )
+    static let shared = pool(ScriptLimits(workers: 3, idle: .seconds(20)))
 
+    /// A pool in which every function has the engine.
     static func pool(_ limits: ScriptLimits) -> ScriptPool {
-        ScriptPool(command: [RunningServer.binary.path, "function-worker"], limits: limits)
+        ScriptPool(
+            command: [RunningServer.binary.path, "function-worker"],
+            limits: limits,
+            runsStraight: false
+        )
     }
 
     private static let versions = Mutex<Int64>(0)
@@ -117,6 +119,15 @@ final class RecordingHost: ScriptHost {
         }
     ) {
         self.respond = respond
+    }
+
+    /// One that has the same answer for all.
+    static func answering(_ answer: Result<BSONValue, HostError>) -> RecordingHost {
+        RecordingHost { call in
+            // Never is there nothing where documents are asked for.
+            let finds = ["find", "aggregate"].contains(call.arguments["method"]?.string)
+            return finds && answer == .success(.null) ? .success([]) : answer
+        }
     }
 
     var calls: [HostCall] { state.withLock { $0.calls } }

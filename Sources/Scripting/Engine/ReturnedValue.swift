@@ -50,7 +50,7 @@ extension BSONValue {
     }
 
     /// A number of the engine's, as it is written: an integer wherever it is one.
-    private static func number(_ number: Double) -> BSONValue {
+    static func number(_ number: Double) -> BSONValue {
         if number == 0 { return number.sign == .minus ? .double(number) : .int32(0) }
         if let small = Int32(exactly: number) { return .int32(small) }
         guard let whole = Int64(exactly: number), abs(whole) < 1 << 53 else { return .double(number) }
@@ -58,7 +58,7 @@ extension BSONValue {
     }
 
     /// Whether the engine lists a key where it was put: numbers come first there, and one name is none.
-    private static func keepsItsPlace(_ key: String) -> Bool {
+    static func keepsItsPlace(_ key: String) -> Bool {
         guard let first = key.utf8.first else { return true }
         return !(first >= UInt8(ascii: "0") && first <= UInt8(ascii: "9")) && key != "__proto__"
     }

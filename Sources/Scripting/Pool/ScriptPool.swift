@@ -10,18 +10,31 @@ public final class ScriptPool: Scripts {
     /// The bounds.
     public let limits: ScriptLimits
     private let fleet: WorkerFleet
+    /// Whether functions that need no engine run without one.
+    private let runsStraight: Bool
     private let serial = Atomic<Int64>(0)
 
     /// How deep the current task is inside of runs that wait for it.
     @TaskLocal static var nesting = 0
 
     /// Takes the program that is a worker when it is started with these arguments.
-    public init(
+    public convenience init(
         command: [String],
         limits: ScriptLimits = ScriptLimits(),
         observer: Observer = Observer { _ in }
     ) {
+        self.init(command: command, limits: limits, observer: observer, runsStraight: true)
+    }
+
+    /// The same, and says whether functions that need no engine run without one, which tests of the engine do not want.
+    package init(
+        command: [String],
+        limits: ScriptLimits,
+        observer: Observer = Observer { _ in },
+        runsStraight: Bool
+    ) {
         self.limits = limits
+        self.runsStraight = runsStraight
         fleet = WorkerFleet(command: command, limits: limits, observer: observer)
     }
 
@@ -50,6 +63,9 @@ public final class ScriptPool: Scripts {
             let message = "the arguments are larger than \(limits.requestBytes >> 20) MB"
             return ScriptOutcome(result: .failure(ScriptFailure(.execution, message)))
         }
+        if deadline > .now, let end = straightEnd(call, of: bundle, size: run.size) {
+            return await outcome(of: end, run, of: bundle)
+        }
         guard
             let (worker, answers) = await fleet.lease(
                 app: bundle.app,
@@ -72,9 +88,21 @@ public final class ScriptPool: Scripts {
         let end = await Self.$nesting.withValue(depth + 1) {
             await run.perform(on: worker, answers, heard: fleet.heard)
         }
+        return await outcome(of: end, run, of: bundle)
+    }
+
+    /// What becomes of a function that needs no engine; nil for any other.
+    private func straightEnd(_ call: ScriptCall, of bundle: ScriptBundle, size: Int) -> RunEnd? {
+        guard runsStraight, case .named(let name) = call.entry, size <= StraightRun.argumentBytes,
+            let function = bundle.straight(name)
+        else { return nil }
+        return StraightRun.end(of: function, named: name, call, of: bundle)
+    }
+
+    private func outcome(of end: RunEnd, _ run: WorkerRun, of bundle: ScriptBundle) async -> ScriptOutcome {
         switch end {
-        case .over(let outcome): return outcome
-        case .asks(let last): return await finish(run, with: last, of: bundle)
+        case .over(let outcome): outcome
+        case .asks(let last): await finish(run, with: last, of: bundle)
         }
     }
 

@@ -69,8 +69,23 @@ enum RunEnd {
 /// A host call whose answer is what a run returns.
 struct LastHostCall {
     let call: HostCall
-    fileprivate let rest: BSONDocument
-    fileprivate let outcome: WorkerOutcome
+    /// Where the script asked, as the log shows it.
+    private let stack: String?
+    /// What else there is of the run.
+    private let rest: ScriptOutcome
+
+    /// Of a run that no worker had.
+    init(call: HostCall, stack: String?, response: ScriptOutcome.Response?) {
+        self.call = call
+        self.stack = stack
+        rest = ScriptOutcome(result: .success(.undefined), response: response)
+    }
+
+    fileprivate init(call: HostCall, rest: BSONDocument, outcome: WorkerOutcome) {
+        self.call = call
+        stack = ScriptStack.frames(of: rest["stack"]?.string ?? "")
+        self.rest = outcome.outcome(.success(.undefined), response: rest["response"]?.document)
+    }
 
     /// What the caller gets for an answer of at most so many bytes; nil for one that only the engine can say what a
     /// function returns it as.
@@ -83,15 +98,24 @@ struct LastHostCall {
 
     /// What the caller gets for a refusal.
     func refused(_ error: HostError) -> ScriptOutcome {
-        let stack = ScriptStack.frames(of: rest["stack"]?.string ?? "")
-        return failed(ScriptFailure(.execution, error.message, stack: stack, hostError: error))
+        failed(ScriptFailure(.execution, error.message, stack: stack, hostError: error))
     }
 
     /// The same for a value as a function returned it.
-    func returned(_ value: BSONValue) -> ScriptOutcome {
-        outcome.outcome(.success(value), response: rest["response"]?.document)
-    }
+    func returned(_ value: BSONValue) -> ScriptOutcome { outcome(.success(value), response: rest.response) }
 
     /// The same for a failure.
-    func failed(_ failure: ScriptFailure) -> ScriptOutcome { outcome.outcome(.failure(failure)) }
+    func failed(_ failure: ScriptFailure) -> ScriptOutcome { outcome(.failure(failure), response: nil) }
+
+    private func outcome(_ result: Result<BSONValue, ScriptFailure>, response: ScriptOutcome.Response?)
+        -> ScriptOutcome
+    {
+        ScriptOutcome(
+            result: result,
+            response: response,
+            messages: rest.messages,
+            memoryTime: rest.memoryTime,
+            contextRuns: rest.contextRuns
+        )
+    }
 }

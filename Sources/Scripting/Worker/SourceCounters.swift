@@ -50,7 +50,7 @@ enum SourceCounters {
 
     /// Of `f(i)`, where no function is declared, and in a template.
     private static func isArgument(_ index: Int, _ tokens: [SourceTokens.Token]) -> Bool {
-        if tokens.isKind(index + 2, .literal) { return true }
+        if tokens.isKind(index + 2, .template) { return true }
         guard index >= 2, tokens.isMark(index + 2, SourceElements.ending) else { return false }
         let callee = tokens[index - 2]
         return callee.kind == .member || callee.kind == .word && SourceProof.isOperand(callee.text)

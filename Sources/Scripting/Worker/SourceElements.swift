@@ -45,7 +45,7 @@ struct SourceElements {
         case .word: return SourceProof.isOperand(last.text)
         case .member: return true
         case .mark: return last.text == "]"
-        case .number, .string, .literal: return false
+        case .number, .string, .template, .regex: return false
         }
     }
 
@@ -64,7 +64,7 @@ struct SourceElements {
             case .number: return true
             case .word: return counters.contains(token.text)
             case .mark: return ["+", "-", "*", "/", "%", "++", "--"].contains(token.text)
-            case .member, .string, .literal: return false
+            case .member, .string, .template, .regex: return false
             }
         }
         if ofNumbers { return true }
@@ -76,7 +76,7 @@ struct SourceElements {
             case .word: guard SourceProof.isOperand(token.text) else { return false }
             case .mark where ["-", "*", "/", "%"].contains(token.text): calculates = true
             case .mark where token.text == "." || token.text == "?.": break
-            case .mark, .string, .literal: return false
+            case .mark, .string, .template, .regex: return false
             }
         }
         return calculates
@@ -127,7 +127,7 @@ struct SourceElements {
             case .mark where token.text == "]":
                 guard let partner = partners[index], Self.isAccess(partner, tokens) else { return nil }
                 index = partner - 1
-            case .mark, .number, .string, .literal: return nil
+            case .mark, .number, .string, .template, .regex: return nil
             }
         }
         return nil

@@ -22,7 +22,7 @@ enum SourceEnding {
                 if tokens.isMark(index + 1, [":", "=", "("]) || tokens.mark(index + 2) == "=" {
                     return false
                 }
-            case .mark, .number, .literal: break
+            case .mark, .number, .template, .regex: break
             }
         }
         return true

@@ -37,7 +37,7 @@ enum SourceProof {
             case .mark where token.text == "]":
                 // The computed name of a pattern: `{ [k]: v } = o`.
                 if tokens.mark(index + 1) == ":", !elements.isAccess(index) { return false }
-            case .number, .literal, .mark: break
+            case .number, .template, .regex, .mark: break
             }
         }
         return true
@@ -84,7 +84,7 @@ enum SourceProof {
         switch last.kind {
         case .mark: return !["]", ")", "}", "?.", ".", "++", "--"].contains(last.text)
         case .word: return keywords.contains(last.text) || isOfLoop(index - 1, tokens)
-        case .member, .number, .string, .literal: return false
+        case .member, .number, .string, .template, .regex: return false
         }
     }
 

@@ -11,13 +11,18 @@ struct SourceTokens {
             case number
             /// A literal without its quotes, as it is spelt.
             case string
-            /// A piece of a template, or a regular expression.
-            case literal
+            /// A piece of a template's text, as it is spelt.
+            case template
+            case regex
             case mark
         }
 
         let kind: Kind
         let text: String
+        /// Where it starts, in bytes of UTF-8; of a string, where its text does.
+        ///
+        /// Of a template's `${` and `}`, which are parentheses here, as of any other.
+        let start: Int
         /// Whether a line ended between the token before and this one: there a statement may have ended, too.
         var startsLine = false
     }
@@ -133,7 +138,7 @@ struct SourceTokens {
             case UInt8(ascii: "/") where !isInClass:
                 position += 1
                 while Self.isLetter(current) { position += 1 }
-                put(.literal, start)
+                put(.regex, start)
                 return true
             default: break
             }
@@ -167,12 +172,13 @@ struct SourceTokens {
             case 0: return false
             case UInt8(ascii: "\\"): position += 1
             case UInt8(ascii: "`"):
-                put(.literal, start)
+                put(.template, start)
                 position += 1
                 return true
             case UInt8(ascii: "$") where peek(1) == UInt8(ascii: "{"):
+                put(.template, start)
                 // Between two marks, so that what stands inside is an expression of its own.
-                tokens.append(Token(kind: .mark, text: "("))
+                tokens.append(Token(kind: .mark, text: "(", start: position))
                 open.append(UInt8(ascii: "`"))
                 position += 2
                 return true
@@ -222,7 +228,7 @@ struct SourceTokens {
         case UInt8(ascii: "}"):
             guard let opening = open.popLast() else { return false }
             if opening == UInt8(ascii: "`") {
-                tokens.append(Token(kind: .mark, text: ")"))
+                tokens.append(Token(kind: .mark, text: ")", start: position))
                 position += 1
                 return readTemplate()
             }
@@ -240,7 +246,7 @@ struct SourceTokens {
 
     private mutating func put(_ kind: Token.Kind, _ start: Int) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        tokens.append(Token(kind: kind, text: text, startsLine: isNewLine))
+        tokens.append(Token(kind: kind, text: text, start: start, startsLine: isNewLine))
         isNewLine = false
     }
 
