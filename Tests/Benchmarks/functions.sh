@@ -23,17 +23,20 @@ order='() => {
     return { totals, best: lines.slice(0, 3).map((line) => line.sku) };
 }'
 find='() => context.services.get("mongodb-atlas").db("bench").collection("tasks").findOne({ _id: "one" })'
-psql -qAtX -v ON_ERROR_STOP=1 -d tidegate -v plain="exports = $code;" -v order="exports = $order;" -v one="exports = $find;" -v owner="$owner" \
+look="async () => (await ${find#*=> }).text"
+psql -qAtX -v ON_ERROR_STOP=1 -d tidegate -v look="exports = $look;" -v plain="exports = $code;" -v order="exports = $order;" -v one="exports = $find;" -v owner="$owner" \
     >/dev/null <<'SQL'
 select tidegate.set_function('bench', 'plain', :'plain', '{"run_as_system": true}');
 select tidegate.set_function('bench', 'order', :'order', '{"run_as_system": true}');
 select tidegate.set_function('bench', 'one', :'one', '{}');
+select tidegate.set_function('bench', 'look', :'look', '{}');
 select tidegate.set_endpoint('bench', '/plain', 'GET',
     '{"function_name": "plain", "respond_result": true, "return_type": "JSON"}');
 select tidegate.set_endpoint('bench', '/order', 'GET',
     '{"function_name": "order", "respond_result": true, "return_type": "JSON"}');
-select tidegate.set_endpoint('bench', '/one', 'POST',
-    '{"function_name": "one", "respond_result": true, "return_type": "JSON"}');
+select tidegate.set_endpoint('bench', '/' || name, 'POST',
+    jsonb_build_object('function_name', name, 'respond_result', true, 'return_type', 'JSON'))
+from unnest(array['one', 'look']) name;
 select tidegate.ensure_collection('bench', 'tasks');
 insert into bench.tasks (_id, doc) values
     (tidegate.typed_key('"one"'), jsonb_build_object('_id', 'one', 'owner_id', :'owner', 'text', 'x'));
@@ -74,7 +77,7 @@ measure() { # the end of the names of the files of rates
         once "$endpoint/$name" >>"$work/$name.$1"
         once "http://127.0.0.1:$((port + 1))/$name" >>"$work/node-$name.$1"
     done
-    once "$endpoint/one" -s "$work/one.lua" >>"$work/one.$1"
+    for name in one look; do once "$endpoint/$name" -s "$work/one.lua" >>"$work/$name.$1"; done
     once "$endpoint/data/v1/action/findOne" -s "$work/findOne.lua" >>"$work/findOne.$1"
 }
 # Both engines compile anew what runs often, each worker for itself.
@@ -85,10 +88,12 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a / b }'; }
 printf '%-34s %8s requests/s\n' "function without I/O" "$(median plain)" \
     "bare Node handler" "$(median node-plain)" "function that prices an order" "$(median order)" \
     "bare Node handler of the order" "$(median node-order)" \
-    "function with one findOne" "$(median one)" "findOne of the Data API" "$(median findOne)"
+    "function with one findOne" "$(median one)" "function that looks at its document" "$(median look)" \
+    "findOne of the Data API" "$(median findOne)"
 printf '%-34s %8s\n' "function : Node" "$(ratio "$(median plain)" "$(median node-plain)")" \
     "order's function : Node" "$(ratio "$(median order)" "$(median node-order)")" \
-    "function with findOne : findOne" "$(ratio "$(median one)" "$(median findOne)")"
+    "function with findOne : findOne" "$(ratio "$(median one)" "$(median findOne)")" \
+    "one that looks at it : findOne" "$(ratio "$(median look)" "$(median findOne)")"
 
 cat >"$work/engine.c" <<'C'
 #include <JavaScriptCore/JavaScript.h>
