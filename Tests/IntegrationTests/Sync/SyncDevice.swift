@@ -140,21 +140,30 @@ final class SyncDevice {
 }
 
 extension SyncDevice.Message {
-    /// The instructions of a DOWNLOAD that is not packed.
-    var instructions: [Instruction] {
-        var found: [Instruction] = []
+    /// An entry of a DOWNLOAD: the server's version of a change, and what the change does.
+    struct Entry {
+        let version: Int64
+        let instructions: [Instruction]
+    }
+
+    /// The entries of a DOWNLOAD that is not packed.
+    var entries: [Entry] {
+        var found: [Entry] = []
         var rest = body[...]
         while !rest.isEmpty {
-            var numbers: [Int] = []
+            var numbers: [Int64] = []
             for _ in 0..<6 {
                 guard let space = rest.firstIndex(of: UInt8(ascii: " ")) else { return found }
-                numbers.append(Int(String(decoding: rest[..<space], as: UTF8.self)) ?? 0)
+                numbers.append(Int64(String(decoding: rest[..<space], as: UTF8.self)) ?? 0)
                 rest = rest[(space + 1)...]
             }
-            let size = numbers[5]
-            found += (try? ChangesetReader.read(rest.prefix(size)))?.instructions ?? []
+            let size = Int(numbers[5])
+            let changes = (try? ChangesetReader.read(rest.prefix(size)))?.instructions ?? []
+            found.append(Entry(version: numbers[0], instructions: changes))
             rest = rest.dropFirst(size)
         }
         return found
     }
+
+    var instructions: [Instruction] { entries.flatMap(\.instructions) }
 }
