@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/server.sh"
 seconds=${1:-5}
 # Room for more connections and requests than callers have, so that the others are not turned away.
-start_server --function-timeout 3 --requests-per-second-per-user 0 --requests-per-second-per-address 0 --max-connections 12000 --max-concurrent-requests 12000
+start_server --function-timeout 3 --requests-per-second-per-user 0 --requests-per-second-per-address 0 --max-connections 12000 --max-concurrent-requests 12000 --max-concurrent-functions 10000
 register_owners
 login_owners
 token=$(head -1 "$work/tokens.txt" | cut -f3)

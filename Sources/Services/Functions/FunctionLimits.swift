@@ -16,7 +16,7 @@ public struct FunctionLimits: Sendable {
     /// The defaults, but for what is given.
     public init(
         runTime: Duration = .seconds(300),
-        concurrentRunsPerApp: Int = 10_000,
+        concurrentRunsPerApp: Int = 8000,
         transactions: Int = 8,
         parse: ParseLimits = .standard
     ) {

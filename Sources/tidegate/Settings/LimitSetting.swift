@@ -301,7 +301,7 @@ struct LimitSetting: Sendable {
         },
         LimitSetting(
             "max-concurrent-functions",
-            10_000,
+            8000,
             in: 1...1_000_000,
             "Functions of one app under way at once, those included that wait for a worker."
         ) {
