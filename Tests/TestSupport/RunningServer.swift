@@ -54,9 +54,7 @@ public final class RunningServer: Sendable {
     public static func start(app: [String: String], name: String, arguments: [String] = []) async throws
         -> RunningServer
     {
-        _ = stopAtExit
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidegate-\(name)-\(ProcessInfo.processInfo.processIdentifier)")
+        let directory = try ScratchFolder.make(name)
         let appDirectory = directory.appendingPathComponent("app")
         for (path, text) in app {
             let file = appDirectory.appendingPathComponent(path)
@@ -109,10 +107,7 @@ public final class RunningServer: Sendable {
         name: String,
         arguments: [String] = []
     ) async throws -> RunningServer {
-        let process = ProcessInfo.processInfo.processIdentifier
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidegate-\(name)-\(process)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let directory = try ScratchFolder.make(name)
         let log = directory.appendingPathComponent("server.log")
         let child = try launch(
             ["serve", "--port", "0", "--admin-port", "0", "--drain-delay", "0", "--database-url", database]
@@ -158,6 +153,8 @@ public final class RunningServer: Sendable {
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice
         try process.run()
+        // Handlers run from the last to the first: the servers end before their folders go.
+        _ = stopAtExit
         running.withLock { $0.append(process.processIdentifier) }
         return process
     }

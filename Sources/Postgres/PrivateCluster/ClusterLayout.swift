@@ -40,6 +40,11 @@ struct ClusterLayout: Sendable {
         if let owner { _ = chown(logFile, owner.user, owner.group) }
     }
 
+    /// Removes the socket's directory when it had to lie elsewhere; nobody would look for it there.
+    func removeFarSocketDirectory() {
+        if !socketDirectory.hasPrefix(directory + "/") { rmdir(socketDirectory) }
+    }
+
     /// Makes the directory in which `initdb` works, without what an earlier attempt left there.
     func prepareFresh(owner: ServerAccount?) throws(ServiceError) {
         Self.removeTree(freshDirectory)

@@ -70,7 +70,9 @@ public final class PrivateCluster: Sendable {
     /// As ``stop()``, blocking: for the end of a process.
     public func stopNow() {
         running.withLock { running in
-            running?.process.stop()
+            guard let server = running?.process else { return }
+            server.stop()
+            layout.removeFarSocketDirectory()
             running = nil
         }
     }

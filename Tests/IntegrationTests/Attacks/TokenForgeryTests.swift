@@ -10,10 +10,7 @@ struct TokenForgeryTests {
 
     /// What `openssl` makes: a private key's file and the public key's text.
     private static let keys = Task {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "keys-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let directory = try ScratchFolder.make("forgeries")
         let key = directory.appendingPathComponent("key.pem")
         let openssl = URL(fileURLWithPath: "/usr/bin/openssl")
         try Shell.run(openssl, ["genrsa", "-out", key.path, "2048"])
@@ -129,9 +126,7 @@ struct TokenForgeryTests {
         ]
         // A key that the token brings itself, or says where to get.
         let stranger = try Shell.run(URL(fileURLWithPath: "/usr/bin/openssl"), ["genrsa", "2048"]).output
-        let strangerKey = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "stranger-\(UUID().uuidString).pem"
-        )
+        let strangerKey = try ScratchFolder.make("stranger").appendingPathComponent("key.pem")
         try Data(stranger.utf8).write(to: strangerKey)
         for (name, header) in [
             ("jku", #"{"alg":"RS256","jku":"http://127.0.0.1:9/keys"}"#),
