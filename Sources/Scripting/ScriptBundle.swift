@@ -56,6 +56,9 @@ public struct ScriptBundle: Sendable {
         return straight.function(name, source)
     }
 
+    /// Hears whether a run of such a function that had read something was over without the engine.
+    func read(_ name: String, wasStraight: Bool) { straight.read(name, wasStraight: wasStraight) }
+
     /// Whether a function is likely to look at a fact of its call: one that gets there in another way waits for it.
     func mentions(_ fact: CallFact, _ function: String) -> Bool { naming[fact]?.contains(function) ?? true }
 }

@@ -63,7 +63,7 @@ public final class ScriptPool: Scripts {
             let message = "the arguments are larger than \(limits.requestBytes >> 20) MB"
             return ScriptOutcome(result: .failure(ScriptFailure(.execution, message)))
         }
-        if deadline > .now, let end = straightEnd(call, of: bundle, size: run.size) {
+        if deadline > .now, let end = await straightEnd(run, of: bundle) {
             return await outcome(of: end, run, of: bundle)
         }
         guard
@@ -92,11 +92,32 @@ public final class ScriptPool: Scripts {
     }
 
     /// What becomes of a function that needs no engine; nil for any other.
-    private func straightEnd(_ call: ScriptCall, of bundle: ScriptBundle, size: Int) -> RunEnd? {
-        guard runsStraight, case .named(let name) = call.entry, size <= StraightRun.argumentBytes,
+    private func straightEnd(_ run: WorkerRun, of bundle: ScriptBundle) async -> RunEnd? {
+        guard runsStraight, case .named(let name) = run.call.entry, run.size <= StraightRun.argumentBytes,
             let function = bundle.straight(name)
         else { return nil }
-        return StraightRun.end(of: function, named: name, call, of: bundle)
+        var record = StraightRecord()
+        while true {
+            let end = StraightRun.end(of: function, named: name, run.call, of: bundle, &record)
+            guard case .reads(let read)? = end else {
+                if !record.answers.isEmpty { bundle.read(name, wasStraight: end != nil) }
+                guard case .over(let end)? = end else { return nil }
+                return end
+            }
+            switch await answer(run, to: read) {
+            case .success(let value): record.answers.append(value)
+            case .failure where run.deadline <= .now: return .over(read.failed(.time))
+            case .failure(let error):
+                guard function.catches else { return .over(read.refused(error)) }
+                bundle.read(name, wasStraight: false)
+                return nil
+            }
+            if run.deadline <= .now { return .over(read.failed(.time)) }
+        }
+    }
+
+    private func answer(_ run: WorkerRun, to last: LastHostCall) async -> Result<BSONValue, HostError> {
+        await Self.$nesting.withValue(Self.nesting + 1) { await run.host.answer(last.call) }
     }
 
     private func outcome(of end: RunEnd, _ run: WorkerRun, of bundle: ScriptBundle) async -> ScriptOutcome {
@@ -110,7 +131,7 @@ public final class ScriptPool: Scripts {
     private func finish(_ run: WorkerRun, with last: LastHostCall, of bundle: ScriptBundle) async
         -> ScriptOutcome
     {
-        let answer = await Self.$nesting.withValue(Self.nesting + 1) { await run.host.answer(last.call) }
+        let answer = await answer(run, to: last)
         if run.deadline <= .now { return last.failed(.time) }
         let value: BSONValue
         switch answer {

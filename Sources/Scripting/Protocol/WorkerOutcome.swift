@@ -73,23 +73,28 @@ struct LastHostCall {
     private let stack: String?
     /// What else there is of the run.
     private let rest: ScriptOutcome
+    /// What the run comes to whatever the answer is; nil for the answer.
+    private let then: ScriptOutcome?
 
     /// Of a run that no worker had.
-    init(call: HostCall, stack: String?, response: ScriptOutcome.Response?) {
+    init(call: HostCall, stack: String?, rest: ScriptOutcome, then: ScriptOutcome?) {
         self.call = call
         self.stack = stack
-        rest = ScriptOutcome(result: .success(.undefined), response: response)
+        self.rest = rest
+        self.then = then
     }
 
     fileprivate init(call: HostCall, rest: BSONDocument, outcome: WorkerOutcome) {
         self.call = call
         stack = ScriptStack.frames(of: rest["stack"]?.string ?? "")
         self.rest = outcome.outcome(.success(.undefined), response: rest["response"]?.document)
+        then = nil
     }
 
     /// What the caller gets for an answer of at most so many bytes; nil for one that only the engine can say what a
     /// function returns it as.
     func answered(_ value: BSONValue, responseBytes: Int) -> ScriptOutcome? {
+        if let then { return then }
         guard BSONBinaryFormat.size(of: ["": value]) <= responseBytes else {
             return failed(.tooLarge(responseBytes))
         }

@@ -54,6 +54,9 @@ struct CollectionCall {
         "distinct": .fields([("key", .text), ("query", .query)], options: common),
     ]
 
+    /// Whether it changes nothing.
+    var isRead: Bool { ["find", "findOne", "aggregate", "distinct"].contains(method) }
+
     /// The cursor that the method gives; nil for one that asks at once.
     func cursor(_ arguments: [BSONValue?]) throws(NotStraight) -> StraightCursor? {
         guard method == "find" || method == "aggregate" else { return nil }
@@ -163,6 +166,8 @@ final class StraightCursor {
     private let collection: CollectionCall
     private var fields: BSONDocument
     private let options: BSONDocument
+    /// Whether its documents were asked for.
+    var isWalked = false
 
     init(_ collection: CollectionCall, _ fields: BSONDocument, _ options: BSONDocument) {
         self.collection = collection
@@ -171,6 +176,14 @@ final class StraightCursor {
     }
 
     func call() -> HostCall { collection.call(fields, options) }
+
+    /// Whether it changes nothing: a pipeline's last stage may write.
+    var isRead: Bool {
+        let stages = fields["pipeline"]?.array ?? []
+        return !stages.contains { stage in
+            stage.document?.fields.contains { $0.key == "$out" || $0.key == "$merge" } ?? true
+        }
+    }
 
     /// `sort`, `skip` and `limit`.
     func change(_ name: String, _ value: BSONValue) throws(NotStraight) {

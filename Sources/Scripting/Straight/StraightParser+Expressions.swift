@@ -1,69 +1,8 @@
 internal import BSON
 
-/// Expressions, by the grammar of JavaScript: the innermost binds tightest.
+/// What operators stand between: a value, and what follows it.
 extension StraightParser {
-    /// An expression that may wait for an answer.
-    mutating func returned() throws(NotStraight) -> StraightFunction.Expression {
-        guard isAsync, take(word: "await") else { return try expression() }
-        return .awaited(try chain())
-    }
-
-    mutating func expression() throws(NotStraight) -> StraightFunction.Expression {
-        try enter()
-        defer { depth -= 1 }
-        let condition = try logical()
-        guard take(mark: "?") else { return condition }
-        let then = try expression()
-        try expect(":")
-        return .choice(condition, then: then, otherwise: try expression())
-    }
-
-    private mutating func logical() throws(NotStraight) -> StraightFunction.Expression {
-        var left = try equality()
-        if isMark("??") {
-            while take(mark: "??") { left = .unlessNullish(left, try equality()) }
-            // Beside the others it needs parentheses.
-            if isMark("&&") || isMark("||") { throw NotStraight() }
-            return left
-        }
-        left = try conjunction(left)
-        while take(mark: "||") { left = .or(left, try conjunction(equality())) }
-        if isMark("??") { throw NotStraight() }
-        return left
-    }
-
-    private mutating func conjunction(
-        _ first: StraightFunction.Expression
-    ) throws(NotStraight) -> StraightFunction.Expression {
-        var left = first
-        while take(mark: "&&") { left = .and(left, try equality()) }
-        return left
-    }
-
-    private mutating func equality() throws(NotStraight) -> StraightFunction.Expression {
-        var left = try unary()
-        while isMark("==") || isMark("!=") {
-            let isNegated = isMark("!=")
-            index += 1
-            let isStrict = isMark("=") && isJoined
-            if isStrict { index += 1 }
-            let comparison = StraightFunction.Expression.equals(left, try unary(), isStrict: isStrict)
-            left = isNegated ? .not(comparison) : comparison
-        }
-        return left
-    }
-
-    private mutating func unary() throws(NotStraight) -> StraightFunction.Expression {
-        try enter()
-        defer { depth -= 1 }
-        if take(mark: "!") { return .not(try unary()) }
-        guard take(mark: "-") else { return try chain() }
-        guard let token, token.kind == .number else { throw NotStraight() }
-        index += 1
-        return .constant(.number(-(try number(token))))
-    }
-
-    private mutating func chain() throws(NotStraight) -> StraightFunction.Expression {
+    mutating func chain() throws(NotStraight) -> StraightFunction.Expression {
         let base = try primary()
         var links: [StraightFunction.Link] = []
         while true {
@@ -72,7 +11,10 @@ extension StraightParser {
                 index += 1
                 let name = try next()
                 guard name.kind == .member else { throw NotStraight() }
-                if isMark("(") {
+                if let walk = StraightFunction.Walk(rawValue: name.text), isCallback {
+                    guard !isOptional else { throw NotStraight() }
+                    links.append(try each(walk))
+                } else if isMark("(") {
                     let place = place(name.start + name.text.utf8.count)
                     let arguments = try arguments()
                     links.append(.call(name.text, arguments, isOptional: isOptional, at: place))
@@ -88,6 +30,26 @@ extension StraightParser {
                 return links.isEmpty ? base : .chain(base, links)
             }
         }
+    }
+
+    /// Whether a bracket opens here, behind which a function begins.
+    private var isCallback: Bool {
+        guard isMark("(") else { return false }
+        var place = index + 1
+        if tokens.isKind(place, .word) { return tokens.mark(place + 1) == "=>" }
+        guard tokens.mark(place) == "(" else { return false }
+        repeat { place += 1 } while tokens.isKind(place, .word) || tokens.mark(place) == ","
+        return tokens.mark(place) == ")" && tokens.mark(place + 1) == "=>"
+    }
+
+    private mutating func each(_ walk: StraightFunction.Walk) throws(NotStraight) -> StraightFunction.Link {
+        try expect("(")
+        let callback = try callback()
+        var start: StraightFunction.Expression?
+        if walk == .reduce, take(mark: ","), !isMark(")") { start = try expression() }
+        _ = take(mark: ",")
+        try expect(")")
+        return .each(walk, callback, from: start)
     }
 
     private mutating func arguments() throws(NotStraight) -> [StraightFunction.Expression] {
@@ -175,7 +137,7 @@ extension StraightParser {
     // MARK: Literals
 
     /// One that stands by itself: a point behind it may be its own.
-    private func number(_ token: SourceTokens.Token) throws(NotStraight) -> Double {
+    func number(_ token: SourceTokens.Token) throws(NotStraight) -> Double {
         if [".", "?.", "[", "("].contains(where: isMark) { throw NotStraight() }
         let parts = token.text.split(separator: ".", omittingEmptySubsequences: false)
         let areDigits = parts.allSatisfy { part in

@@ -10,10 +10,12 @@ struct StraightParser {
     var index = 0
     var depth = 0
     var isAsync = false
+    private var catches = false
     /// The names that can be seen, the innermost block's last.
     private var visible: [(name: String, slot: Int)] = []
     /// All names so far: one that is declared twice is an error, or hides another.
     private var declared: Set<String> = []
+    private var slots = 0
 
     /// More than this is no function of a few lines.
     private static let longest = 8 << 10
@@ -95,16 +97,44 @@ struct StraightParser {
 
     private static let reserved: Set<String> = [
         "context", "BSON", "Date", "exports", "module", "arguments", "eval", "undefined", "NaN", "Infinity",
-        "null", "true", "false", "this", "super", "class", "enum", "import", "extends", "debugger", "with",
+        "null", "true", "false", "this", "console", "Error", "await", "super", "class", "enum", "import",
+        "extends", "debugger", "with",
     ]
 
     mutating func declare(_ token: SourceTokens.Token) throws(NotStraight) -> Int {
-        guard token.kind == .word, SourceProof.isOperand(token.text), !Self.reserved.contains(token.text),
-            declared.insert(token.text).inserted
+        guard !declared.contains(token.text) else { throw NotStraight() }
+        return try declareInside(token)
+    }
+
+    /// A name that may hide one around it: a callback's parameter, what was caught.
+    private mutating func declareInside(_ token: SourceTokens.Token) throws(NotStraight) -> Int {
+        guard token.kind == .word, SourceProof.isOperand(token.text), !Self.reserved.contains(token.text)
         else { throw NotStraight() }
-        let slot = declared.count - 1
-        visible.append((token.text, slot))
-        return slot
+        declared.insert(token.text)
+        visible.append((token.text, slots))
+        slots += 1
+        return slots - 1
+    }
+
+    /// A list's method's argument: names, an arrow, and an expression of those.
+    mutating func callback() throws(NotStraight) -> StraightFunction.Callback {
+        let (outer, wasAsync) = (visible, isAsync)
+        isAsync = false
+        defer { (visible, isAsync) = (outer, wasAsync) }
+        var names: [SourceTokens.Token] = []
+        if take(mark: "(") {
+            names = try list(until: ")") { parser throws(NotStraight) in try parser.next() }
+        } else {
+            names = [try next()]
+        }
+        guard Set(names.map(\.text)).count == names.count else { throw NotStraight() }
+        var parameters: [Int] = []
+        for name in names { parameters.append(try declareInside(name)) }
+        try requireSameLine()
+        try expect("=>")
+        // What begins with a brace is no expression.
+        guard !isMark("{") else { throw NotStraight() }
+        return StraightFunction.Callback(parameters: parameters, body: try expression())
     }
 
     func slot(of name: String) throws(NotStraight) -> Int {
@@ -152,11 +182,11 @@ struct StraightParser {
             }
             try requireSameLine()
             try expect("=>")
-            body = isMark("{") ? try block() : [.returns(try returned())]
+            body = isMark("{") ? try block() : [.returns(try expression())]
         }
         while take(mark: ";") {}
         guard index == tokens.count else { throw NotStraight() }
-        return StraightFunction(parameters: parameters, body: body, slots: declared.count)
+        return StraightFunction(parameters: parameters, body: body, slots: slots, catches: catches)
     }
 
     private mutating func parameterList() throws(NotStraight) -> [StraightFunction.Pattern] {
@@ -179,6 +209,14 @@ struct StraightParser {
         if take(mark: ";") { return [] }
         if take(word: "return") { return [.returns(try operandOfReturn())] }
         if take(word: "if") { return [try choice()] }
+        if take(word: "try") { return [try attempt()] }
+        if take(word: "throw") { return [try throwing()] }
+        if take(word: "console") { return [try log()] }
+        if isAsync, isWord("await") {
+            let expression = try expression()
+            try endStatement()
+            return [.evaluate(expression)]
+        }
         guard take(word: "const") || take(word: "let") || take(word: "var") else { throw NotStraight() }
         var bindings: [StraightFunction.Statement] = []
         repeat {
@@ -188,7 +226,7 @@ struct StraightParser {
             let now = visible
             visible = known
             try expect("=")
-            bindings.append(.bind(pattern, to: try returned()))
+            bindings.append(.bind(pattern, to: try expression()))
             visible = now
         } while take(mark: ",")
         try endStatement()
@@ -198,7 +236,7 @@ struct StraightParser {
     private mutating func operandOfReturn() throws(NotStraight) -> StraightFunction.Expression? {
         if take(mark: ";") || isMark("}") { return nil }
         try requireSameLine()
-        let value = try returned()
+        let value = try expression()
         try endStatement()
         return value
     }
@@ -213,10 +251,48 @@ struct StraightParser {
         return .choice(condition, then: then, otherwise: take(word: "else") ? try branch() : [])
     }
 
+    private mutating func attempt() throws(NotStraight) -> StraightFunction.Statement {
+        try enter()
+        defer { depth -= 1 }
+        catches = true
+        let body = try block()
+        guard take(word: "catch") else { throw NotStraight() }
+        let outer = visible
+        if take(mark: "(") {
+            _ = try declareInside(next())
+            try expect(")")
+        }
+        // Only the engine gets there.
+        _ = try block()
+        visible = outer
+        return .attempt(body)
+    }
+
+    private mutating func throwing() throws(NotStraight) -> StraightFunction.Statement {
+        try requireSameLine()
+        if isWord("new"), tokens.isWord(index + 1, ["Error"]), tokens.mark(index + 2) == "(" {
+            index += 3
+            _ = try list(until: ")") { parser throws(NotStraight) in try parser.expression() }
+        } else {
+            _ = try expression()
+        }
+        try endStatement()
+        return .throwing
+    }
+
+    private mutating func log() throws(NotStraight) -> StraightFunction.Statement {
+        try expect(".")
+        guard ["log", "info", "debug", "warn", "error"].contains(try next().text) else { throw NotStraight() }
+        try expect("(")
+        let values = try list(until: ")") { parser throws(NotStraight) in try parser.expression() }
+        try endStatement()
+        return .log(values)
+    }
+
     private mutating func branch() throws(NotStraight) -> [StraightFunction.Statement] {
         if isMark("{") { return try block() }
         // No declaration stands alone there.
-        guard isWord("return") || isWord("if") else { throw NotStraight() }
+        guard ["return", "if", "throw", "console"].contains(where: isWord) else { throw NotStraight() }
         return try statement()
     }
 

@@ -54,7 +54,7 @@ enum StraightValue {
         }
     }
 
-    private var array: [BSONValue]? {
+    var array: [BSONValue]? {
         switch self {
         case .given(let value), .made(let value): value.array
         default: nil
@@ -62,7 +62,7 @@ enum StraightValue {
     }
 
     /// A part of this one, which is as the whole is.
-    private func part(_ value: BSONValue) -> StraightValue {
+    func part(_ value: BSONValue) -> StraightValue {
         if case .undefined = value { return .undefined }
         return if case .made = self { .made(value) } else { .given(value) }
     }
@@ -95,16 +95,6 @@ enum StraightValue {
                 throw NotStraight()
             }
             return part(array[index])
-        default: throw NotStraight()
-        }
-    }
-
-    /// A method without arguments.
-    func call(_ name: String) throws(NotStraight) -> StraightValue {
-        switch (try data(), name) {
-        case (.objectID(let id), "toString"), (.objectID(let id), "toHexString"):
-            return .made(.string(id.hex))
-        case (.string(let text), "toString"): return .made(.string(text))
         default: throw NotStraight()
         }
     }
@@ -170,28 +160,6 @@ enum StraightValue {
             case .undefined, .null: true
             default: false
             }
-        }
-    }
-
-    /// What `===` says.
-    func isSame(as other: StraightValue) throws(NotStraight) -> Bool {
-        switch (try scalar, try other.scalar) {
-        case (.undefined, .undefined), (.null, .null): return true
-        case (.bool(let left), .bool(let right)): return left == right
-        case (.number(let left), .number(let right)): return left == right
-        case (.string(let left), .string(let right)): return left.utf8.elementsEqual(right.utf8)
-        case (.object, .object): throw NotStraight()
-        default: return false
-        }
-    }
-
-    /// What `==` says.
-    func isLike(_ other: StraightValue) throws(NotStraight) -> Bool {
-        let (isNullish, isOtherNullish) = (try isNullish, try other.isNullish)
-        if isNullish || isOtherNullish { return isNullish && isOtherNullish }
-        switch (try scalar, try other.scalar) {
-        case (.bool, .bool), (.number, .number), (.string, .string): return try isSame(as: other)
-        default: throw NotStraight()
         }
     }
 
