@@ -10,9 +10,9 @@ struct StraightParser {
     var index = 0
     var depth = 0
     var isAsync = false
-    private var catches = false
+    var catches = false
     /// The names that can be seen, the innermost block's last.
-    private var visible: [(name: String, slot: Int)] = []
+    var visible: [(name: String, slot: Int)] = []
     /// All names so far: one that is declared twice is an error, or hides another.
     private var declared: Set<String> = []
     private var slots = 0
@@ -39,7 +39,7 @@ struct StraightParser {
 
     func isMark(_ text: String) -> Bool { tokens.mark(index) == text }
 
-    private func isWord(_ text: String) -> Bool { tokens.isWord(index, [text]) }
+    func isWord(_ text: String) -> Bool { tokens.isWord(index, [text]) }
 
     mutating func take(mark: String) -> Bool {
         guard isMark(mark) else { return false }
@@ -57,7 +57,7 @@ struct StraightParser {
         guard take(mark: mark) else { throw NotStraight() }
     }
 
-    private func requireSameLine() throws(NotStraight) {
+    func requireSameLine() throws(NotStraight) {
         if let token, token.startsLine { throw NotStraight() }
     }
 
@@ -107,7 +107,7 @@ struct StraightParser {
     }
 
     /// A name that may hide one around it: a callback's parameter, what was caught.
-    private mutating func declareInside(_ token: SourceTokens.Token) throws(NotStraight) -> Int {
+    mutating func declareInside(_ token: SourceTokens.Token) throws(NotStraight) -> Int {
         guard token.kind == .word, SourceProof.isOperand(token.text), !Self.reserved.contains(token.text)
         else { throw NotStraight() }
         declared.insert(token.text)
@@ -142,7 +142,7 @@ struct StraightParser {
         return found.slot
     }
 
-    private mutating func pattern() throws(NotStraight) -> StraightFunction.Pattern {
+    mutating func pattern() throws(NotStraight) -> StraightFunction.Pattern {
         guard take(mark: "{") else { return .slot(try declare(next())) }
         return .members(
             try list(until: "}") { parser throws(NotStraight) in
@@ -194,113 +194,12 @@ struct StraightParser {
         return try list(until: ")") { parser throws(NotStraight) in try parser.pattern() }
     }
 
-    private mutating func block() throws(NotStraight) -> [StraightFunction.Statement] {
+    mutating func block() throws(NotStraight) -> [StraightFunction.Statement] {
         try expect("{")
         let outer = visible.count
         var statements: [StraightFunction.Statement] = []
         while !take(mark: "}") { statements += try statement() }
         visible.removeLast(visible.count - outer)
         return statements
-    }
-
-    // MARK: Statements
-
-    private mutating func statement() throws(NotStraight) -> [StraightFunction.Statement] {
-        if take(mark: ";") { return [] }
-        if take(word: "return") { return [.returns(try operandOfReturn())] }
-        if take(word: "if") { return [try choice()] }
-        if take(word: "try") { return [try attempt()] }
-        if take(word: "throw") { return [try throwing()] }
-        if take(word: "console") { return [try log()] }
-        if isAsync, isWord("await") {
-            let expression = try expression()
-            try endStatement()
-            return [.evaluate(expression)]
-        }
-        guard take(word: "const") || take(word: "let") || take(word: "var") else { throw NotStraight() }
-        var bindings: [StraightFunction.Statement] = []
-        repeat {
-            // What it is bound to does not see its names yet.
-            let known = visible
-            let pattern = try pattern()
-            let now = visible
-            visible = known
-            try expect("=")
-            bindings.append(.bind(pattern, to: try expression()))
-            visible = now
-        } while take(mark: ",")
-        try endStatement()
-        return bindings
-    }
-
-    private mutating func operandOfReturn() throws(NotStraight) -> StraightFunction.Expression? {
-        if take(mark: ";") || isMark("}") { return nil }
-        try requireSameLine()
-        let value = try expression()
-        try endStatement()
-        return value
-    }
-
-    private mutating func choice() throws(NotStraight) -> StraightFunction.Statement {
-        try enter()
-        defer { depth -= 1 }
-        try expect("(")
-        let condition = try expression()
-        try expect(")")
-        let then = try branch()
-        return .choice(condition, then: then, otherwise: take(word: "else") ? try branch() : [])
-    }
-
-    private mutating func attempt() throws(NotStraight) -> StraightFunction.Statement {
-        try enter()
-        defer { depth -= 1 }
-        catches = true
-        let body = try block()
-        guard take(word: "catch") else { throw NotStraight() }
-        let outer = visible
-        if take(mark: "(") {
-            _ = try declareInside(next())
-            try expect(")")
-        }
-        // Only the engine gets there.
-        _ = try block()
-        visible = outer
-        return .attempt(body)
-    }
-
-    private mutating func throwing() throws(NotStraight) -> StraightFunction.Statement {
-        try requireSameLine()
-        if isWord("new"), tokens.isWord(index + 1, ["Error"]), tokens.mark(index + 2) == "(" {
-            index += 3
-            _ = try list(until: ")") { parser throws(NotStraight) in try parser.expression() }
-        } else {
-            _ = try expression()
-        }
-        try endStatement()
-        return .throwing
-    }
-
-    private mutating func log() throws(NotStraight) -> StraightFunction.Statement {
-        try expect(".")
-        guard ["log", "info", "debug", "warn", "error"].contains(try next().text) else { throw NotStraight() }
-        try expect("(")
-        let values = try list(until: ")") { parser throws(NotStraight) in try parser.expression() }
-        try endStatement()
-        return .log(values)
-    }
-
-    private mutating func branch() throws(NotStraight) -> [StraightFunction.Statement] {
-        if isMark("{") { return try block() }
-        // No declaration stands alone there.
-        guard ["return", "if", "throw", "console"].contains(where: isWord) else { throw NotStraight() }
-        return try statement()
-    }
-
-    private mutating func endStatement() throws(NotStraight) {
-        if take(mark: ";") || isMark("}") { return }
-        // A word that no expression goes on with: the line's end is the statement's.
-        guard let token, token.startsLine, token.kind == .word,
-            !["in", "instanceof", "of"].contains(token.text)
-        else { throw NotStraight() }
     }
 }
