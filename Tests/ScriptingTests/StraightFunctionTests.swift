@@ -135,14 +135,23 @@ struct StraightFunctionTests {
         _ function: StraightFunction,
         _ source: String,
         _ arguments: [BSONValue],
-        _ answer: Result<BSONValue, HostError>
+        _ answer: Result<BSONValue, HostError>,
+        responseBytes: Int = 18 << 20
     ) async -> Bool {
         let host = RecordingHost.answering(answer)
         let bundle = ScriptFixture.bundle(["test": source])
         let request: BSONDocument = ["httpMethod": "GET", "remoteIPAddress": "192.0.2.1"]
         let call = ScriptFixture.call(.named("test"), arguments, request: request)
         var record = StraightRecord()
-        while let end = StraightRun.end(of: function, named: "test", call, of: bundle, &record) {
+        let limits = ScriptLimits(responseBytes: responseBytes)
+        while let end = StraightRun.end(
+            of: function,
+            named: "test",
+            call,
+            of: bundle,
+            within: limits,
+            &record
+        ) {
             guard case .reads(let read) = end else { return true }
             guard case .success(let value) = await host.answer(read.call) else { return !function.catches }
             record.answers.append(value)
@@ -560,6 +569,10 @@ struct StraightFunctionTests {
         let list = BSONValue.array((0..<300).map { .string("element \($0)") })
         let large = BSONValue.array((0..<3000).map { .string(String(repeating: "a", count: 100) + "\($0)") })
         #expect(await !Self.isStraight(function, source, [list], .success(large)))
+        let (small, sized) = ("exports = (x) => x", BSONValue.string(String(repeating: "a", count: 100)))
+        let echo = try #require(StraightParser.read(small))
+        #expect(await Self.isStraight(echo, small, [sized], .success(1), responseBytes: 120))
+        #expect(await !Self.isStraight(echo, small, [sized], .success(1), responseBytes: 100))
         if !body.contains("log(1)") {
             #expect(await Self.isStraight(function, source, [["a"]], .success([])))
         }

@@ -98,7 +98,14 @@ public final class ScriptPool: Scripts {
         else { return nil }
         var record = StraightRecord()
         while true {
-            let end = StraightRun.end(of: function, named: name, run.call, of: bundle, &record)
+            let end = StraightRun.end(
+                of: function,
+                named: name,
+                run.call,
+                of: bundle,
+                within: limits,
+                &record
+            )
             guard case .reads(let read)? = end else {
                 if !record.answers.isEmpty { bundle.read(name, wasStraight: end != nil) }
                 guard case .over(let end)? = end else { return nil }

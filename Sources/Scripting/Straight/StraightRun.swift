@@ -24,6 +24,8 @@ struct StraightRun {
     let call: ScriptCall
     let bundle: ScriptBundle
     private let file: String
+    /// More of the log, longer lines of it and a larger result are the engine's to cut or to refuse.
+    private let limits: ScriptLimits
     var record: StraightRecord
     var slots: [StraightValue]
     /// How many calls were made, and dates.
@@ -43,8 +45,6 @@ struct StraightRun {
     /// Larger arguments, and larger answers that are read on after, are the engine's.
     static let argumentBytes = 1 << 16
     static let answerBytes = 1 << 18
-    /// More of the log, and longer lines of it, are the engine's to cut.
-    private static let (mostLines, lineBytes) = (25, 512)
 
     /// What a run comes to; nil where only the engine can tell.
     static func end(
@@ -52,12 +52,14 @@ struct StraightRun {
         named name: String,
         _ call: ScriptCall,
         of bundle: ScriptBundle,
+        within limits: ScriptLimits,
         _ record: inout StraightRecord
     ) -> StraightEnd? {
         var run = StraightRun(
             call: call,
             bundle: bundle,
             file: ScriptStack.folder + name + ".js",
+            limits: limits,
             record: record,
             slots: [StraightValue](repeating: .undefined, count: function.slots)
         )
@@ -71,12 +73,14 @@ struct StraightRun {
         call: ScriptCall,
         bundle: ScriptBundle,
         file: String,
+        limits: ScriptLimits,
         record: StraightRecord,
         slots: [StraightValue]
     ) {
         self.call = call
         self.bundle = bundle
         self.file = file
+        self.limits = limits
         self.record = record
         self.slots = slots
     }
@@ -96,9 +100,11 @@ struct StraightRun {
             // The runtime walks through it, not the function.
             guard !cursor.isWalked else { throw NotStraight() }
             let answer = try ask(cursor.call(), isRead: cursor.isRead, at: nil)
-            return answer.value.map { .over(outcome($0)) } ?? .asks(last(answer))
+            return .asks(last(answer))
         default:
-            let outcome = outcome(try data(settled(value)))
+            let data = try data(settled(value))
+            guard BSONBinaryFormat.size(of: ["": data]) <= limits.responseBytes else { throw NotStraight() }
+            let outcome = outcome(data)
             guard let pending else { return .over(outcome) }
             // Else it is not waited for.
             guard pending.isAwaited else { throw NotStraight() }
@@ -175,7 +181,9 @@ struct StraightRun {
             }
         }
         let line = shown.joined(separator: " ")
-        guard line.utf8.count <= Self.lineBytes, lines.count < Self.mostLines else { throw NotStraight() }
+        guard line.utf8.count <= limits.logLineBytes, lines.count < limits.logLines else {
+            throw NotStraight()
+        }
         lines.append(line)
     }
 
