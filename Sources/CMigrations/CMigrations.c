@@ -88,6 +88,9 @@ static const unsigned char breaking_schemas_0031[] = {
 static const unsigned char checked_functions_0032[] = {
 #embed "../../migrations/0032_checked_functions.sql"
 };
+static const unsigned char slow_requests_0033[] = {
+#embed "../../migrations/0033_slow_requests.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -118,6 +121,7 @@ static const struct cmigration cmigrations[] = {
     {"0030_schema_versions", schema_versions_0030, sizeof schema_versions_0030},
     {"0031_breaking_schemas", breaking_schemas_0031, sizeof breaking_schemas_0031},
     {"0032_checked_functions", checked_functions_0032, sizeof checked_functions_0032},
+    {"0033_slow_requests", slow_requests_0033, sizeof slow_requests_0033},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

@@ -19,12 +19,16 @@ enum RequestLogStatements {
         now: ContinuousClock.Instant,
         mayRepeat: Bool
     ) -> SQLFragment {
+        // Looked at in place: `map` of the array would copy each record for each column.
+        func column<Value>(_ value: (RequestRecord) -> Value) -> [Value] {
+            records.withUnsafeBufferPointer { rows in rows.indices.map { value(rows[$0]) } }
+        }
         func numbers(_ value: (RequestRecord) -> Int64) -> SQLFragment {
-            .bind(.intArray(records.map(value)))
+            .bind(.intArray(column(value)))
         }
         // An empty text stands for NULL, which an array of texts cannot hold here.
         func texts(_ value: (RequestRecord) -> String?) -> SQLFragment {
-            .bind(.textArray(records.map { storable(value($0) ?? "") }))
+            .bind(.textArray(column { storable(value($0) ?? "") }))
         }
         return """
             INSERT INTO tidegate.logs (at, type, app, user_id, method, route, operation, namespace, status, code,
