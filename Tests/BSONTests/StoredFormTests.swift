@@ -54,15 +54,24 @@ struct StoredFormTests {
     }
 
     @Test(
-        "refuses a NUL character",
+        "refuses a NUL character and says in which field it is",
         arguments: [
-            "a\u{0}", ["k\u{0}": 1], [["a": "\u{0}"]], .code("\u{0}"), .symbol("\u{0}"),
-            .regex(BSONRegularExpression(pattern: "\u{0}")),
-        ] as [BSONValue]
+            ("a\u{0}", nil), (["k\u{0}": 1], "k\u{FFFD}"), ([["a": "\u{0}"]], "0.a"), (.code("\u{0}"), nil),
+            (.symbol("\u{0}"), nil), (["r": .regex(BSONRegularExpression(pattern: "\u{0}"))], "r"),
+            (["n": "x", "a": ["b": ["x", 2, "\u{0}"]], "z": "\u{0}"], "a.b.2"),
+            (["c": .codeWithScope(BSONCodeWithScope(code: "f", scope: ["s": "\u{0}"]))], "c.s"),
+            (["d": .dbPointer(BSONDBPointer(namespace: "\u{0}", id: ObjectID(seconds: 7, unique: 7)))], "d"),
+        ] as [(BSONValue, String?)]
     )
-    func refusesNUL(value: BSONValue) {
+    func refusesNUL(value: BSONValue, field: String?) {
         let error = #expect(throws: ServiceError.self) { try StoredForm.text(value) }
         #expect(error?.code == .invalidParameter)
+        let place = field.map { " (field '\($0)')" } ?? ""
+        #expect(error?.message == "a string with a NUL character (U+0000) cannot be stored" + place)
+        guard case .document(let document) = value else { return }
+        var out: [UInt8] = []
+        let again = #expect(throws: ServiceError.self) { try StoredForm.write(document, to: &out) }
+        #expect(again?.message == error?.message)
     }
 
     @Test(

@@ -20,15 +20,24 @@ public enum StoredForm {
 
     /// Appends the jsonb text of a value.
     ///
-    /// - Throws: ``ServiceError`` with code `invalidParameter` for a NUL character, which PostgreSQL cannot keep.
+    /// - Throws: ``ServiceError`` with code `invalidParameter` for a NUL character, which PostgreSQL cannot keep; it
+    ///   names the field.
     public static func write(_ value: BSONValue, to out: inout [UInt8]) throws(ServiceError) {
-        try StoredWriter.append(value, to: &out)
+        do throws(ServiceError) {
+            try StoredWriter.append(value, to: &out)
+        } catch {
+            throw StoredNUL.named(error, in: value)
+        }
     }
 
     /// Appends the jsonb text of a document; errors as ``write(_:to:)-(BSONValue,_)``.
     @_disfavoredOverload
     public static func write(_ document: BSONDocument, to out: inout [UInt8]) throws(ServiceError) {
-        try StoredWriter.append(document, to: &out)
+        do throws(ServiceError) {
+            try StoredWriter.append(document, to: &out)
+        } catch {
+            throw StoredNUL.named(error, in: .document(document))
+        }
     }
 
     /// The jsonb text of a value as a string; errors as ``write(_:to:)-(BSONValue,_)``.

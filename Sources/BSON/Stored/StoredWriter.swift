@@ -27,13 +27,7 @@ struct StoredWriter {
 
     private static func append(_ text: String, to out: inout [UInt8]) throws(ServiceError) {
         // PostgreSQL's text has no NUL, escaped or not.
-        guard !text.utf8.contains(0) else {
-            throw ServiceError(
-                .invalidParameter,
-                "a string with a NUL character (U+0000) cannot be stored",
-                serverCode: .badValue
-            )
-        }
+        guard !text.utf8.contains(0) else { throw StoredNUL.refusal(at: nil) }
         JSONText.append(text, to: &out)
     }
 
