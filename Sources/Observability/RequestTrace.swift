@@ -141,7 +141,9 @@ public struct StageTimes: Sendable {
 }
 
 /// One answered request, as metrics, logs and `tidegate.logs` are told of it.
-public struct RequestRecord: Sendable {
+///
+/// An object, since it goes through many hands: a copy of all that it knows would cost more than each of them does.
+public final class RequestRecord: Sendable {
     /// 24 hexadecimal digits.
     public let requestID: String
     /// `POST`.
@@ -157,7 +159,41 @@ public struct RequestRecord: Sendable {
     /// The same, by stage.
     public let stages: StageTimes
     /// What was learnt on the way.
-    public var facts: RequestTrace.Facts
+    public let facts: RequestTrace.Facts
+
+    fileprivate init(
+        requestID: String,
+        method: String,
+        route: String,
+        status: Int,
+        start: ContinuousClock.Instant,
+        duration: Duration,
+        stages: StageTimes,
+        facts: RequestTrace.Facts
+    ) {
+        self.requestID = requestID
+        self.method = method
+        self.route = route
+        self.status = status
+        self.start = start
+        self.duration = duration
+        self.stages = stages
+        self.facts = facts
+    }
+
+    /// The same request with other facts.
+    public func with(_ facts: RequestTrace.Facts) -> RequestRecord {
+        RequestRecord(
+            requestID: requestID,
+            method: method,
+            route: route,
+            status: status,
+            start: start,
+            duration: duration,
+            stages: stages,
+            facts: facts
+        )
+    }
 }
 
 extension RequestStage {

@@ -9,7 +9,7 @@ extension RequestLog {
     /// The longest pause while the database is away.
     static let longestPause = Duration.seconds(10)
     /// Rows in one statement.
-    static let batch = 500
+    static let batch = 2000
     /// How long a loss is not mentioned again.
     static let quiet = Duration.seconds(3600)
 

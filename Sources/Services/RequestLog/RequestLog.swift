@@ -133,20 +133,27 @@ public final class RequestLog: Sendable {
 extension RequestRecord {
     /// Without texts that a caller could make as long as he likes: a queue of them is kept.
     fileprivate var bounded: RequestRecord {
-        var copy = self
-        copy.facts.operation.cut(to: 128)
-        copy.facts.namespace.cut(to: 400)
-        copy.facts.role.cut(to: 256)
-        copy.facts.reason.cut(to: 1000)
-        copy.facts.address.cut(to: 64)
-        return copy
+        let isShort =
+            facts.operation.fits(128) && facts.namespace.fits(400) && facts.role.fits(256)
+            && facts.reason.fits(1000) && facts.address.fits(64)
+        if isShort { return self }
+        var facts = facts
+        facts.operation.cut(to: 128)
+        facts.namespace.cut(to: 400)
+        facts.role.cut(to: 256)
+        facts.reason.cut(to: 1000)
+        facts.address.cut(to: 64)
+        return with(facts)
     }
 }
 
 extension String? {
+    /// Whether it has no more than so many bytes.
+    fileprivate func fits(_ bytes: Int) -> Bool { self.map { $0.utf8.count <= bytes } ?? true }
+
     /// Shortens a text to so many bytes and an ellipsis.
     fileprivate mutating func cut(to bytes: Int) {
-        guard let text = self, text.utf8.count > bytes else { return }
+        guard let text = self, !fits(bytes) else { return }
         self = String(decoding: text.utf8.prefix(bytes), as: UTF8.self) + "…"
     }
 }

@@ -26,11 +26,15 @@ enum RequestLogStatements {
         func numbers(_ value: (RequestRecord) -> Int64) -> SQLFragment {
             .bind(.intArray(column(value)))
         }
-        // An empty text stands for NULL, which an array of texts cannot hold here.
+        // An empty text stands for NULL, which an array of texts cannot hold here; a column without any has no elements
+        // at all, where `unnest` has NULL for each.
         func texts(_ value: (RequestRecord) -> String?) -> SQLFragment {
-            .bind(.textArray(column { storable(value($0) ?? "") }))
+            let texts = column { storable(value($0) ?? "") }
+            return .bind(.textArray(texts.allSatisfy(\.isEmpty) ? [] : texts))
         }
+        // Rows wait here before they are written, so that a crash loses some in any case: no commit need wait for the disk.
         return """
+            WITH haste AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
             INSERT INTO tidegate.logs (at, type, app, user_id, method, route, operation, namespace, status, code,
                 role, reason, duration_ms, database_ms, statements, request_id, address,
                 function, arguments, messages, error, memory_time)
@@ -41,7 +45,7 @@ enum RequestLogStatements {
                 nullif(r.function, ''), nullif(r.arguments, '')::json,
                 CASE WHEN r.messages <> '' THEN ARRAY(SELECT json_array_elements_text(r.messages::json)) END,
                 nullif(r.error, ''), CASE WHEN r.function <> '' THEN r.memory_time END
-            FROM unnest(\(numbers { ($0.start.duration(to: now)).microseconds }), \(texts(type)),
+            FROM haste, unnest(\(numbers { ($0.start.duration(to: now)).microseconds }), \(texts(type)),
                 \(texts { $0.facts.clientAppID }), \(texts { $0.facts.userID }), \(texts(method)),
                 \(texts { $0.route }), \(texts { $0.facts.operation }), \(texts { $0.facts.namespace }),
                 \(numbers { Int64($0.status) }), \(texts { $0.facts.errorCode }), \(texts { $0.facts.role }),
