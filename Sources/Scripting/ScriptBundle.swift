@@ -3,7 +3,7 @@ public import BSON
 /// What the functions of one app are, at one version of its configuration.
 ///
 /// A worker keeps the bundle of the last version it ran, so that a call sends no sources.
-public struct ScriptBundle: Sendable {
+public final class ScriptBundle: Sendable {
     /// The app; workers are never shared between apps.
     public let app: String
     /// Grows with each change of the configuration.

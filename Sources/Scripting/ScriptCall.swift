@@ -39,6 +39,11 @@ public struct ScriptCall: Sendable {
     /// A call that waits for a worker ends when they have gone.
     public let caller: CallerPresence?
 
+    /// What is handed to the script, in bytes.
+    var size: Int {
+        arguments.reduce(BSONBinaryFormat.size(of: user)) { $0 + BSONBinaryFormat.size(of: $1) }
+    }
+
     /// Made of its parts.
     public init(
         entry: Entry,

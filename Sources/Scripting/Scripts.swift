@@ -3,6 +3,10 @@ public protocol Scripts: Sendable {
     /// Runs one function to its end; cancelling the task ends the run.
     func run(_ call: ScriptCall, of bundle: ScriptBundle, host: any ScriptHost) async -> ScriptOutcome
 
+    /// Runs one function that neither needs an engine nor asks for anything; nil for any other, of which nothing has
+    /// happened.
+    func runAtOnce(_ call: ScriptCall, of bundle: ScriptBundle) -> ScriptOutcome?
+
     /// The fault of a source, or nil when it parses; nothing of it runs.
     func check(_ source: String, file: String) async -> SyntaxFault?
 }

@@ -543,6 +543,43 @@ struct StraightFunctionTests {
         return pieces
     }
 
+    // MARK: What is worked out once
+
+    @Test(
+        "has constants where nothing from outside is named",
+        arguments: [
+            ("[{ $match: { a: { $in: [1, 'b'] } } }, { $limit: 2 * 5 }]", true),
+            ("({ ok: true, n: [1, 2, 3].map(x => x * 2).reduce((a, b) => a + b, 0) })", true),
+            ("`a${1}` + 'b'.toUpperCase()", true),
+            ("[1, 2].includes(2) ? { a: null } : undefined", true),
+            ("(x) => 1", true), ("x", false), ("[x]", false), ("[1].map(y => x)", false),
+            ("context.user.id", false), ("new Date()", false), ("[new Date()]", false),
+            ("[1, 2].find(x => x > 2)", false), ("[1].nothing()", false),
+        ]
+    )
+    func folding(expression: String, isConstant: Bool) throws {
+        guard let function = StraightParser.read("exports = (x) => { return \(expression) }") else {
+            return
+        }
+        guard case .returns(.constant)? = function.body.first else {
+            #expect(!isConstant, "\(function.body)")
+            return
+        }
+        #expect(isConstant)
+    }
+
+    @Test("works out parts of what is another in each run")
+    func partialFolding() throws {
+        let function = try #require(StraightParser.read("exports = (x) => [x, { a: [1] }, [2].concat([x])]"))
+        guard case .returns(.array(let elements))? = function.body.first, elements.count == 3,
+            case .local = elements[0], case .constant(["a": [1]]) = elements[1],
+            case .chain(.constant([2]), _) = elements[2]
+        else {
+            Issue.record("\(function.body)")
+            return
+        }
+    }
+
     // MARK: Bounds
 
     @Test("has the engine where an object would grow beyond what it is made of")

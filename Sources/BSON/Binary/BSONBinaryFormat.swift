@@ -43,7 +43,8 @@ public enum BSONBinaryFormat {
         document.fields.reduce(5) { $0 + 2 + $1.key.utf8.count + size(of: $1.value) }
     }
 
-    private static func size(of value: BSONValue) -> Int {
+    /// How long the value is in this form without its type and its key, in bytes.
+    public static func size(of value: BSONValue) -> Int {
         switch value {
         case .double, .date, .timestamp, .int64: 8
         case .string(let text), .code(let text), .symbol(let text): 5 + text.utf8.count

@@ -38,6 +38,18 @@ public final class ScriptPool: Scripts {
         fleet = WorkerFleet(command: command, limits: limits, observer: observer)
     }
 
+    /// Runs a function that neither needs an engine nor asks for anything.
+    public func runAtOnce(_ call: ScriptCall, of bundle: ScriptBundle) -> ScriptOutcome? {
+        guard runsStraight, case .named(let name) = call.entry, let function = bundle.straight(name),
+            !function.asks, call.deadline > .now, limits.depth > Self.nesting,
+            call.size <= min(StraightRun.argumentBytes, limits.requestBytes)
+        else { return nil }
+        var record = StraightRecord()
+        let end = StraightRun.end(of: function, named: name, call, of: bundle, within: limits, &record)
+        guard case .over(.over(let outcome))? = end else { return nil }
+        return outcome
+    }
+
     /// Runs one function to its end; cancelling the task ends the run.
     public func run(_ call: ScriptCall, of bundle: ScriptBundle, host: any ScriptHost) async -> ScriptOutcome
     {

@@ -9,12 +9,27 @@ struct WorkerRun: Sendable {
     let limits: ScriptLimits
     let host: any ScriptHost
 
+    init(
+        id: Int64,
+        call: ScriptCall,
+        deadline: ContinuousClock.Instant,
+        limits: ScriptLimits,
+        host: any ScriptHost
+    ) {
+        self.id = id
+        self.call = call
+        self.deadline = deadline
+        self.limits = limits
+        self.host = host
+        size = call.size
+    }
+
     /// A worker that is past its deadline is killed so much later: it ends itself first, and with more to
     /// tell.
     private static let grace = Duration.seconds(2)
 
     /// What the caller sends, in bytes.
-    var size: Int { BSONBinaryFormat.size(of: ["": .array(call.arguments), "u": .document(call.user)]) }
+    let size: Int
 
     /// Sends it to a worker; nil when it cannot be sent, or need not be any more.
     func begin(on worker: ScriptWorker, _ bundle: ScriptBundle) -> WorkerAnswers? {

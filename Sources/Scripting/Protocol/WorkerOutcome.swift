@@ -31,7 +31,7 @@ struct WorkerOutcome {
         case .returned(let text):
             let document = try Self.document(text)
             let value = document["value"] ?? .undefined
-            guard BSONBinaryFormat.size(of: ["": value]) <= responseBytes else {
+            guard BSONBinaryFormat.size(of: value) <= responseBytes else {
                 return .over(outcome(.failure(.tooLarge(responseBytes))))
             }
             return .over(outcome(.success(value), response: document["response"]?.document))
@@ -95,7 +95,7 @@ struct LastHostCall {
     /// function returns it as.
     func answered(_ value: BSONValue, responseBytes: Int) -> ScriptOutcome? {
         if let then { return then }
-        guard BSONBinaryFormat.size(of: ["": value]) <= responseBytes else {
+        guard BSONBinaryFormat.size(of: value) <= responseBytes else {
             return failed(.tooLarge(responseBytes))
         }
         return value.asReturned.map { returned($0) }

@@ -23,6 +23,8 @@ struct StraightFunction: Sendable {
     let slots: Int
     /// Whether it goes on in another way where a call fails.
     let catches: Bool
+    /// Whether it may ask the data for something.
+    let asks: Bool
 
     /// What a value is bound to.
     enum Pattern: Sendable {

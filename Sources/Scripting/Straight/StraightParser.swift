@@ -25,7 +25,7 @@ struct StraightParser {
     static func read(_ source: String) -> StraightFunction? {
         guard source.utf8.count <= longest, let tokens = SourceTokens.read(source) else { return nil }
         var parser = StraightParser(tokens: tokens, bytes: Array(source.utf8))
-        return try? parser.function()
+        return (try? parser.function()).map(StraightFolding.folded)
     }
 
     private init(tokens: [SourceTokens.Token], bytes: [UInt8]) {
@@ -186,7 +186,14 @@ struct StraightParser {
         }
         while take(mark: ";") {}
         guard index == tokens.count else { throw NotStraight() }
-        return StraightFunction(parameters: parameters, body: body, slots: slots, catches: catches)
+        return StraightFunction(
+            parameters: parameters,
+            body: body,
+            slots: slots,
+            catches: catches,
+            // Nothing else leads to data.
+            asks: tokens.contains { $0.kind == .word && $0.text == "services" }
+        )
     }
 
     private mutating func parameterList() throws(NotStraight) -> [StraightFunction.Pattern] {

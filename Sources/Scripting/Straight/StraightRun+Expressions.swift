@@ -204,7 +204,7 @@ extension StraightRun {
         var answer = StraightAnswer(call: call, place: place, isRead: isRead)
         if calls < record.answers.count {
             answer.value = record.answers[calls]
-            guard BSONBinaryFormat.size(of: ["": record.answers[calls]]) <= Self.answerBytes else {
+            guard BSONBinaryFormat.size(of: record.answers[calls]) <= Self.answerBytes else {
                 throw NotStraight()
             }
         } else {

@@ -69,6 +69,26 @@ struct StraightRun {
         return .reads(run.last(pending.answer))
     }
 
+    /// A run of an expression that names nothing of a call.
+    static func closed(slots: Int, steps: Int, room: Int) -> StraightRun {
+        var run = StraightRun(
+            call: ScriptCall(
+                entry: .source(""),
+                arguments: [],
+                user: [:],
+                runsAsSystem: false,
+                deadline: .now
+            ),
+            bundle: ScriptBundle(app: "", version: 0, functions: [:]),
+            file: "",
+            limits: ScriptLimits(),
+            record: StraightRecord(),
+            slots: [StraightValue](repeating: .undefined, count: slots)
+        )
+        (run.steps, run.room) = (steps, room)
+        return run
+    }
+
     private init(
         call: ScriptCall,
         bundle: ScriptBundle,
@@ -102,8 +122,10 @@ struct StraightRun {
             let answer = try ask(cursor.call(), isRead: cursor.isRead, at: nil)
             return .asks(last(answer))
         default:
-            let data = try data(settled(value))
-            guard BSONBinaryFormat.size(of: ["": data]) <= limits.responseBytes else { throw NotStraight() }
+            let data = try settled(value).data()
+            let size = BSONBinaryFormat.size(of: data)
+            try make(size)
+            guard size <= limits.responseBytes else { throw NotStraight() }
             let outcome = outcome(data)
             guard let pending else { return .over(outcome) }
             // Else it is not waited for.
@@ -196,7 +218,7 @@ struct StraightRun {
     /// A value as it is handed on.
     mutating func data(_ value: StraightValue) throws(NotStraight) -> BSONValue {
         let data = try value.data()
-        try make(BSONBinaryFormat.size(of: ["": data]))
+        try make(BSONBinaryFormat.size(of: data))
         return data
     }
 

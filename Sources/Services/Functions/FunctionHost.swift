@@ -14,8 +14,6 @@ final class FunctionHost: ScriptHost {
     let turns = Turns()
     private let depth: Int
     private let work = Mutex(Work())
-    /// The stages of the request's own trace follow one another; host calls come at once.
-    private let trace: RequestTrace
 
     private struct Work {
         var hasEnded = false
@@ -32,13 +30,13 @@ final class FunctionHost: ScriptHost {
         self.call = call
         self.identity = identity
         self.depth = depth
-        trace = RequestTrace(requestID: call.trace.requestID)
     }
 
     /// Whether something was asked that may have changed documents.
     var changesDocuments: Bool { work.withLock { $0.changesDocuments } }
 
-    /// What data calls are made in.
+    /// What a data call is made in, with a trace of its own: the stages of the request's follow one another, host calls come
+    /// at once.
     var context: CallContext {
         let request = call.request
         return CallContext(
@@ -46,7 +44,7 @@ final class FunctionHost: ScriptHost {
             principal: identity.principal,
             request: request(),
             deadline: call.deadline,
-            trace: trace
+            trace: RequestTrace(requestID: call.trace.requestID)
         )
     }
 

@@ -42,15 +42,20 @@ extension FunctionService {
         _ caller: FunctionCaller,
         _ call: Call
     ) async throws(ServiceError) -> FunctionIdentity {
-        if function.runsAsSystem { return .system(for: caller.principal) }
+        if let identity = identityAtHand(of: function, caller) { return identity }
         if let id = function.runsAsUserID {
             return FunctionIdentity(try await user(id, function.name, caller, call.app))
         }
         if let source = function.runsAsUserScript {
             return try await identity(byScript: source, of: function.name, arguments, caller, call)
         }
-        guard let principal = caller.principal else { throw AccountFailure.noCredentials }
-        return FunctionIdentity(principal)
+        throw AccountFailure.noCredentials
+    }
+
+    /// As whom a function runs where nobody has to be asked; nil for any other, and where nobody is known.
+    func identityAtHand(of function: FunctionDefinition, _ caller: FunctionCaller) -> FunctionIdentity? {
+        if function.runsAsSystem { return .system(for: caller.principal) }
+        return function.runsAsCaller ? caller.principal.map { FunctionIdentity($0) } : nil
     }
 
     /// As whom something runs whose configuration has a script say so.

@@ -110,12 +110,45 @@ public final class FunctionService: Sendable {
         }
         try enter(app)
         defer { leave(app) }
+        if let result = try runAtOnce(function, arguments, caller, app, form, deadline, trace) {
+            return result
+        }
         var call = try await self.call(app, caller.request, deadline, trace)
         call.enclosing = transaction
         call.keepsFirstLines = caller.isTrigger
         call.caller = caller.presence
         let identity = try await identity(of: function, arguments, caller, call)
         return try await run(.named(function.name), form, arguments, as: identity, call)
+    }
+
+    /// Runs a function that waits for nothing; nil for any other, of which nothing has happened.
+    private func runAtOnce(
+        _ function: FunctionDefinition,
+        _ arguments: [BSONValue],
+        _ caller: FunctionCaller,
+        _ app: AppSnapshot,
+        _ form: ScriptCall.Form,
+        _ deadline: ContinuousClock.Instant,
+        _ trace: RequestTrace
+    ) throws(ServiceError) -> FunctionResult? {
+        guard let bundle = bundles.known(of: app), let identity = identityAtHand(of: function, caller) else {
+            return nil
+        }
+        let call = Call(
+            app: app,
+            bundle: bundle,
+            request: caller.request,
+            deadline: min(deadline, .now + limits.runTime),
+            trace: trace
+        )
+        trace.enter(.function)
+        let outcome = scripts.runAtOnce(
+            scriptCall(.named(function.name), form, arguments, identity, call),
+            of: bundle
+        )
+        return try outcome.map { outcome throws(ServiceError) in
+            try result(of: outcome, .named(function.name), call, mayWrite: false)
+        }
     }
 
     /// What all scripts of one run share.
@@ -160,26 +193,45 @@ public final class FunctionService: Sendable {
         let host = FunctionHost(self, call, identity, depth: Self.depth + 1)
         call.trace.enter(.function)
         let outcome = await scripts.run(
-            ScriptCall(
-                entry: entry,
-                form: form,
-                arguments: arguments,
-                user: identity.user,
-                request: call.request()?.functionDocument,
-                runsAsSystem: identity.runsAsSystem,
-                deadline: call.deadline,
-                keepsFirstLines: call.keepsFirstLines,
-                caller: call.caller
-            ),
+            scriptCall(entry, form, arguments, identity, call),
             of: call.bundle,
             host: host
         )
+        return try result(of: outcome, entry, call, mayWrite: host.changesDocuments)
+    }
+
+    private func scriptCall(
+        _ entry: ScriptCall.Entry,
+        _ form: ScriptCall.Form,
+        _ arguments: [BSONValue],
+        _ identity: FunctionIdentity,
+        _ call: Call
+    ) -> ScriptCall {
+        ScriptCall(
+            entry: entry,
+            form: form,
+            arguments: arguments,
+            user: identity.user,
+            request: call.request()?.functionDocument,
+            runsAsSystem: identity.runsAsSystem,
+            deadline: call.deadline,
+            keepsFirstLines: call.keepsFirstLines,
+            caller: call.caller
+        )
+    }
+
+    /// What a run came to, which the log is told as well.
+    private func result(
+        of outcome: ScriptOutcome,
+        _ entry: ScriptCall.Entry,
+        _ call: Call,
+        mayWrite: Bool
+    ) throws(ServiceError) -> FunctionResult {
         call.trace.enter(.evaluate)
-        let changes = host.changesDocuments
         call.trace.note { facts in
             facts.function?.messages += outcome.messages
             facts.function?.memoryTime += outcome.memoryTime
-            if changes { facts.mayWrite = true }
+            if mayWrite { facts.mayWrite = true }
         }
         switch outcome.result {
         case .success(let value):

@@ -26,9 +26,15 @@ final class ScriptBundles: Sendable {
         self.observer = observer
     }
 
+    /// The bundle of an app at its version, if it has been made.
+    func known(of app: AppSnapshot) -> ScriptBundle? {
+        guard let known = bundles.withLock({ $0[app.id] }), known.version == app.version else { return nil }
+        return known
+    }
+
     /// What the engine is told of an app at its version.
     func bundle(of app: AppSnapshot) async throws(ServiceError) -> ScriptBundle {
-        if let known = bundles.withLock({ $0[app.id] }), known.version == app.version { return known }
+        if let known = known(of: app) { return known }
         let made = make(app, try await modules(of: app))
         bundles.withLock { bundles in
             // An older request may come after the first of a newer version.
