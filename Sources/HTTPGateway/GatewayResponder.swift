@@ -4,12 +4,19 @@ import Observability
 import Scripting
 
 /// Answers every request: those of the Data API and of endpoints at once, all others by the router.
-struct GatewayResponder<Inner: HTTPResponder>: HTTPResponder, DirectResponder
+final class GatewayResponder<Inner: HTTPResponder>: HTTPResponder, DirectResponder
 where Inner.Context == GatewayContext {
     let inner: Inner
     let dataAPI: DataAPIRoutes
     let endpoints: EndpointRoutes
     let frame: RequestFrame
+
+    init(inner: Inner, dataAPI: DataAPIRoutes, endpoints: EndpointRoutes, frame: RequestFrame) {
+        self.inner = inner
+        self.dataAPI = dataAPI
+        self.endpoints = endpoints
+        self.frame = frame
+    }
 
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
         guard let presence = context.streamPresence else { return await answer(request, context) }
@@ -20,7 +27,7 @@ where Inner.Context == GatewayContext {
         let head = RequestHead(request, context)
         let trace = frame.trace()
         if request.method == .post, let path = DataAPIPath(head.target) {
-            return await respond(to: head, path, request.body, trace)
+            return await respond(to: head, path, .arriving(request.body), trace)
         }
         var context = context
         context.trace = trace
@@ -36,17 +43,17 @@ where Inner.Context == GatewayContext {
 
     func respond(to request: DirectRequest, peerAddress: String?) async -> Response {
         let head = RequestHead(request.head, peerAddress: peerAddress, on: request.loop)
-        let body = RequestBody(buffer: request.body)
+        let body = IncomingBody.whole(request.body)
         let trace = frame.trace()
         switch request.path {
         case .dataAPI(let path): return await respond(to: head, path, body, trace)
-        case .endpoint(let appID):
+        case .endpoint(let path):
             return await frame.respond(
                 to: head,
-                app: appID,
+                app: path.appID,
                 trace: trace,
                 route: { EndpointRoutes.pattern },
-                answer: { try await endpoints.act(appID, head, body, trace) }
+                answer: { try await endpoints.act(path, head, body, trace) }
             )
         }
     }
@@ -54,7 +61,7 @@ where Inner.Context == GatewayContext {
     private func respond(
         to head: RequestHead,
         _ path: DataAPIPath,
-        _ body: RequestBody,
+        _ body: IncomingBody,
         _ trace: RequestTrace
     ) async -> Response {
         await frame.respond(

@@ -3,10 +3,27 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
+/// The body of a request.
+enum IncomingBody {
+    /// It has arrived, and is small.
+    case whole(ByteBuffer)
+    /// It is to be collected.
+    case arriving(RequestBody)
+}
+
 /// Collects a request's body within a size; ``SlowBodyHandler`` bounds the time.
 struct RequestBodyReader {
     let maxBytes: Int
     let gate: RequestGate
+
+    /// The bytes of a body that is here; nil for one that is to be collected.
+    ///
+    /// - Throws: `ReadSizeLimitExceeded` beyond the size.
+    func whole(_ body: IncomingBody) throws(ServiceError) -> [UInt8]? {
+        guard case .whole(let buffer) = body else { return nil }
+        guard buffer.readableBytes <= maxBytes else { throw tooLarge }
+        return Array(buffer.readableBytesView)
+    }
 
     /// The bytes of a body that arrived whole.
     ///
@@ -19,9 +36,10 @@ struct RequestBodyReader {
     ///   `MaintenanceInProgress` when there is no room for it.
     func read(
         _ headers: HTTPFields,
-        _ body: RequestBody,
+        _ body: IncomingBody,
         _ room: inout RequestGate.Room?
     ) async throws(ServiceError) -> [UInt8] {
+        guard case .arriving(let body) = body else { return try whole(body) ?? [] }
         let announced = headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > maxBytes { throw tooLarge }
         if let announced, announced > RequestGate.smallBody { room = try gate.room(announced) }

@@ -1,4 +1,4 @@
-import HTTPTypes
+import NIOHTTP1
 import Testing
 
 @testable import HTTPGateway
@@ -26,28 +26,55 @@ struct DirectRequestTests {
         #expect(DataAPIPath(path) == nil)
     }
 
-    private func isDirect(_ method: HTTPRequest.Method, _ headers: HTTPFields) -> Bool {
-        let head = HTTPRequest(
-            method: method,
-            scheme: "http",
-            authority: "localhost",
-            path: "/app/a/endpoint/data/v1/action/find",
-            headerFields: headers
-        )
-        return DirectRequest.path(of: head) != nil
+    @Test("are those of an endpoint whose path is spelt as usual")
+    func endpointPath() throws {
+        let path = try #require(EndpointPath("/app/my-app_1-abcde/endpoint/orders/new?a=/b"))
+        #expect(path.appID == "my-app_1-abcde" && path.route == "/orders/new")
+        #expect(EndpointPath("/app/a/endpoint/orders/")?.route == "/orders/")
+        #expect(EndpointPath("/app/a/endpoint/database")?.route == "/database")
+    }
+
+    @Test(
+        "are those of no other endpoint",
+        arguments: [
+            "", "/app/a/endpoint", "/app/a/endpoint/", "/app/a/endpoint/?a=b", "/app/a/endpoint//orders",
+            "/app/a/endpoints/orders", "/app//endpoint/orders", "/app/a%20b/endpoint/orders",
+            "/app/a/endpoint/my%20orders", "/app/a/endpoint/orders#top",
+            "/app/a/endpoint/data/v1/action/find?secret=x", "http://h/app/a/endpoint/orders",
+        ]
+    )
+    func otherEndpointPaths(path: String) {
+        #expect(EndpointPath(path) == nil)
+    }
+
+    private func isDirect(
+        _ method: HTTPMethod,
+        _ headers: HTTPHeaders,
+        to uri: String = "/app/a/endpoint/data/v1/action/find",
+        in version: HTTPVersion = .http1_1
+    ) -> Bool {
+        DirectRequest.path(of: HTTPRequestHead(version: version, method: method, uri: uri, headers: headers))
+            != nil
     }
 
     @Test("announce a small body and leave the connection open")
     func head() {
-        #expect(isDirect(.post, [.contentLength: "65536"]))
-        #expect(isDirect(.post, [.contentLength: "2", .connection: "keep-alive"]))
-        #expect(!isDirect(.post, [.contentLength: "65537"]))
-        #expect(!isDirect(.post, [:]))
-        #expect(!isDirect(.post, [.transferEncoding: "chunked"]))
-        #expect(!isDirect(.post, [.contentLength: "2", .transferEncoding: "chunked"]))
-        #expect(!isDirect(.post, [.contentLength: "2", .connection: "close"]))
-        #expect(!isDirect(.post, [.contentLength: "2", .connection: "upgrade"]))
-        #expect(!isDirect(.options, [.contentLength: "2"]))
+        #expect(isDirect(.POST, ["Content-Length": "65536"]))
+        #expect(isDirect(.POST, ["content-length": "2", "CONNECTION": "keep-alive"]))
+        #expect(!isDirect(.POST, ["Content-Length": "65537"]))
+        #expect(!isDirect(.POST, [:]))
+        #expect(!isDirect(.POST, ["Transfer-Encoding": "chunked"]))
+        #expect(!isDirect(.POST, ["Content-Length": "2", "Transfer-Encoding": "chunked"]))
+        #expect(!isDirect(.POST, ["Content-Length": "2", "Content-Length": "2"]))
+        #expect(!isDirect(.POST, ["Content-Length": "2", "Connection": "close"]))
+        #expect(!isDirect(.POST, ["Content-Length": "2", "Connection": "upgrade"]))
+        #expect(!isDirect(.POST, ["Content-Length": "2", "Expect": "100-continue"]))
+        #expect(!isDirect(.OPTIONS, ["Content-Length": "2"]))
+        #expect(!isDirect(.POST, ["Content-Length": "2"], in: .http1_0))
+        let endpoint = "/app/a/endpoint/orders"
+        #expect(isDirect(.GET, [:], to: endpoint) && isDirect(.DELETE, [:], to: endpoint))
+        #expect(isDirect(.PUT, ["Content-Length": "2"], to: endpoint))
+        #expect(!isDirect(.HEAD, [:], to: endpoint) && !isDirect(.PUT, ["Expect": "x"], to: endpoint))
     }
 
     @Test(

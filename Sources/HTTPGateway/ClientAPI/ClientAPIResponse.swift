@@ -39,7 +39,7 @@ struct ClientAPIBody {
         var room: RequestGate.Room?
         let reader = RequestBodyReader(maxBytes: min(settings.limits.bodyBytes, Self.maxBytes), gate: gate)
         try self.init(
-            try await reader.read(request.headers, request.body, &room),
+            try await reader.read(request.headers, .arriving(request.body), &room),
             limits: settings.limits.read
         )
     }

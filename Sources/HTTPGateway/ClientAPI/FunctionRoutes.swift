@@ -39,7 +39,7 @@ struct FunctionRoutes {
             var room: RequestGate.Room?
             defer { withExtendedLifetime(room) {} }
             let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
-            let bytes = try await reader.read(request.headers, request.body, &room)
+            let bytes = try await reader.read(request.headers, .arriving(request.body), &room)
             context.trace.enter(.parse)
             let (call, asked) =
                 if bytes.count > Self.shortBody {
@@ -90,7 +90,7 @@ struct FunctionRoutes {
         _ context: CallContext,
         _ body: [UInt8]
     ) async throws(ServiceError) -> Response {
-        await gate.turnstiles.pass(on: head.loop)
+        if !gate.turnstiles.admitsCall(on: head.loop) { await gate.turnstiles.turn(on: head.loop) }
         func answer(
             within transaction: EnclosingTransaction? = nil
         ) async throws(ServiceError) -> RememberedAnswer {

@@ -43,8 +43,12 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     /// Whether answers can be written as they are.
     private let isPlain: Bool
     private let presence: CallerPresence
+    private let idleTimeout: TimeAmount?
     private var isWelcome = true
     private var timer: Scheduled<Void>?
+    private var idleTimer: Scheduled<Void>?
+    /// When it was last busy, as far as the timer has to know.
+    private var lastBusy = NIODeadline.now()
     private var requests = 0
     private var isMultiplexed = false
     private var hasBytes = false
@@ -58,16 +62,19 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     ///   - headTimeout: How long a head may take.
     ///   - isPlain: Whether the connection is without TLS.
     ///   - presence: Of whoever is at the other end, who is gone when nothing can come any more.
+    ///   - idleTimeout: How long nothing need come between requests; nil is for somebody else to see to.
     public init(
         connections: ConnectionCount,
         headTimeout: TimeAmount,
         isPlain: Bool,
-        presence: CallerPresence
+        presence: CallerPresence,
+        idleTimeout: TimeAmount? = nil
     ) {
         self.connections = connections
         self.headTimeout = headTimeout
         self.isPlain = isPlain
         self.presence = presence
+        self.idleTimeout = idleTimeout
     }
 
     /// Counts the connection until it closes.
@@ -94,6 +101,20 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
             return
         }
         startTimer(context)
+        if let idleTimeout { waitForIdleness(idleTimeout, context) }
+    }
+
+    /// Looks again when the connection may have been idle for so long.
+    private func waitForIdleness(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+        idleTimer?.cancel()
+        idleTimer = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            guard let timeout = self.idleTimeout, self.idleTimer != nil else { return }
+            let now = NIODeadline.now()
+            // A head that does not come has its own time, and so have bodies and answers.
+            if self.requests > 0 || self.hasBytes { self.lastBusy = now }
+            let rest = self.lastBusy + timeout - now
+            if rest <= .zero { context.close(promise: nil) } else { self.waitForIdleness(rest, context) }
+        }
     }
 
     /// Notes that a request has begun.
@@ -151,11 +172,14 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     func answerEnded() {
         requests -= 1
         hasBytes = false
+        if idleTimeout != nil { lastBusy = .now() }
     }
 
     /// Lets nothing hang on to a connection that is gone.
     public func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        idleTimer?.cancel()
+        idleTimer = nil
     }
 }

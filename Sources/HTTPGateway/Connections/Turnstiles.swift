@@ -31,12 +31,17 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
         }.value
     }
 
-    /// Waits for the turn of a call, which usually has come.
+    /// Lets a call in whose turn has come, as it usually has.
     ///
     /// - Parameter loop: Where the task runs; on another one nobody waits.
-    func pass(on loop: any EventLoop) async {
+    /// - Returns: False for one that is to wait for its ``turn(on:)``.
+    func admitsCall(on loop: any EventLoop) -> Bool {
         CallerPresence.current?.callsFunctions = true
-        if !loop.inEventLoop || of(loop).calls.admits() { return }
+        return !loop.inEventLoop || of(loop).calls.admits()
+    }
+
+    /// Waits for the turn of a call.
+    func turn(on loop: any EventLoop) async {
         await withUnsafeContinuation { (turn: UnsafeContinuation<Void, Never>) in
             of(loop).calls.wait {
                 turn.resume()
@@ -73,8 +78,8 @@ final class Turnstile {
     /// Let in at once: what others wait for at the most.
     let atOnce: Int
     private var waiting = CircularBuffer<() -> Bool>()
-    /// When the first of those was let in whose number is limited.
-    private var begun: NIODeadline?
+    /// When the first of those was let in whose number is limited, and how often the loop had looked at its sockets.
+    private var begun: (time: NIODeadline, tick: Int)?
     private var admitted = 0
     private var isPlanned = false
 
@@ -93,9 +98,9 @@ final class Turnstile {
     /// Whether one may pass at once; who may not can wait.
     func admits() -> Bool {
         guard waiting.isEmpty, !isPlanned else { return false }
-        let now = loop.now
-        if begun.map({ now - $0 >= Self.window }) ?? true {
-            begun = now
+        // Once the loop has looked at its sockets, nobody else waits for those who were let in before.
+        if begun.map({ $0.tick != ticks.count || loop.now - $0.time >= Self.window }) ?? true {
+            begun = (loop.now, ticks.count)
             admitted = 0
         }
         guard admitted < atOnce else { return false }
@@ -123,7 +128,7 @@ final class Turnstile {
 
     private func letIn() {
         isPlanned = false
-        begun = loop.now
+        begun = (loop.now, ticks.count)
         admitted = 0
         while admitted < atOnce, let pass = waiting.popFirst() {
             if pass() { admitted += 1 }

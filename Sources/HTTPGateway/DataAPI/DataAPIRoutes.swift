@@ -28,7 +28,7 @@ struct DataAPIRoutes {
                 version: try context.parameters.require("version"),
                 action: try context.parameters.require("action")
             )
-            return try await act(RequestHead(request, context), path, request.body, context.trace)
+            return try await act(RequestHead(request, context), path, .arriving(request.body), context.trace)
         }
     }
 
@@ -36,7 +36,7 @@ struct DataAPIRoutes {
     func act(
         _ head: RequestHead,
         _ path: DataAPIPath,
-        _ body: RequestBody,
+        _ body: IncomingBody,
         _ trace: RequestTrace
     ) async throws -> Response {
         guard let app = apps.app(clientAppID: path.appID) else { throw ServiceError.unknownApp(path.appID) }
@@ -59,7 +59,10 @@ struct DataAPIRoutes {
         let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
         var room: RequestGate.Room?
         defer { withExtendedLifetime(room) {} }
-        let bytes = try await reader.read(head.headers, body, &room)
+        let bytes =
+            if let whole = try reader.whole(body) { whole } else {
+                try await reader.read(head.headers, body, &room)
+            }
         trace.enter(.authenticate)
         let admission = RequestAdmission.dataAPI(of: app)
         try admission.validate(head, bytes, api.validation)

@@ -23,37 +23,13 @@ struct DataAPIPath: Sendable {
         var path = path
         let parts = path.withUTF8 { bytes -> (String, String, String)? in
             var rest = bytes[...]
-            guard Self.skip("/app/", in: &rest), let appID = Self.component(&rest),
-                Self.skip("/endpoint/data/", in: &rest), let version = Self.component(&rest),
-                Self.skip("/action/", in: &rest), let action = Self.component(&rest), rest.isEmpty
+            guard rest.skip("/app/"), let appID = rest.component(),
+                rest.skip("/endpoint/data/"), let version = rest.component(),
+                rest.skip("/action/"), let action = rest.component(), rest.isEmpty
             else { return nil }
             return (appID, version, action)
         }
         guard let parts else { return nil }
         (appID, version, action) = parts
-    }
-
-    private static func skip(_ literal: StaticString, in rest: inout Slice<UnsafeBufferPointer<UInt8>>)
-        -> Bool
-    {
-        let isThere = literal.withUTF8Buffer { rest.starts(with: $0) }
-        if isThere { rest = rest.dropFirst(literal.utf8CodeUnitCount) }
-        return isThere
-    }
-
-    /// What stands before the next slash: letters, digits, `-` and `_`, at least one.
-    private static func component(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> String? {
-        var end = rest.startIndex
-        while end < rest.endIndex, rest[end] != UInt8(ascii: "/") {
-            switch rest[end] {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                end += 1
-            default: return nil
-            }
-        }
-        guard end > rest.startIndex else { return nil }
-        defer { rest = rest[end...] }
-        return String(decoding: rest[..<end], as: UTF8.self)
     }
 }

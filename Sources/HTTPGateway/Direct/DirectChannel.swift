@@ -1,15 +1,17 @@
 public import HummingbirdCore
 public import Logging
 public import NIOCore
+import NIOHTTPTypesHTTP1
 
 /// A connection of HTTP/1.1 whose requests of the Data API do not go through the framework.
 ///
-/// Shape: base's handlers … ``DirectHandler``, the framework's channel. A task beside the framework's answers
+/// Shape: what reads and writes HTTP/1.1, ``DirectHandler``, the framework's handlers and channel. A task beside the framework's answers
 /// what the handler takes out; both end with the connection.
 public struct DirectChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let responder: any DirectResponder
     private let serverName: String
+    private let readiness: Readiness
 
     /// A connection, and what goes past its framework.
     public struct Value: ServerChildChannelValue {
@@ -22,23 +24,25 @@ public struct DirectChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 
     /// - Parameters:
-    ///   - base: The framework's connection, which ends in an `HTTPConnectionStateHandler`.
+    ///   - base: The framework's connection, with an `HTTP1ToHTTPServerCodec`.
     ///   - responder: Answers the requests of the Data API.
     ///   - serverName: The header `Server`.
-    public init(_ base: Base, responder: any DirectResponder, serverName: String) {
+    ///   - readiness: Knows when the server shuts down.
+    public init(_ base: Base, responder: any DirectResponder, serverName: String, readiness: Readiness) {
         self.base = base
         self.responder = responder
         self.serverName = serverName
+        self.readiness = readiness
     }
 
-    /// Adds the handler behind those that watch over the connection.
+    /// Adds the handler before all that is the framework's.
     public func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let requests = DirectRequests()
-            let handler = DirectHandler(requests)
-            let guardian = try pipeline.handler(type: HTTPConnectionStateHandler.self)
-            try pipeline.addHandler(handler, position: .after(guardian))
+            let handler = DirectHandler(requests, readiness: readiness)
+            let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+            try pipeline.addHandler(handler, position: .before(codec))
             return Value(
                 base: value,
                 requests: requests,

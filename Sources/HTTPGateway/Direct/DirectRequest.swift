@@ -1,6 +1,8 @@
 import HTTPTypes
 public import Hummingbird
 import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
 
 /// A request of the Data API, or of an endpoint, that has arrived whole.
 public struct DirectRequest: Sendable {
@@ -9,47 +11,49 @@ public struct DirectRequest: Sendable {
     let body: ByteBuffer
     /// The connection's.
     let loop: any EventLoop
+
+    init(_ head: HTTPRequestHead, _ path: DirectPath, body: ByteBuffer, loop: any EventLoop) {
+        self.head = HTTPRequest(
+            method: DirectPath.method(of: head) ?? .post,
+            scheme: "http",
+            authority: head.headers.first(name: "host"),
+            path: head.uri,
+            headerFields: HTTPFields(head.headers, splitCookie: false)
+        )
+        self.path = path
+        self.body = body
+        self.loop = loop
+    }
 }
 
 /// What a request is for that is answered without the framework.
 enum DirectPath: Sendable {
     /// An action of the Data API.
     case dataAPI(DataAPIPath)
-    /// An endpoint of the app of this id.
-    case endpoint(appID: String)
+    /// An endpoint of an app.
+    case endpoint(EndpointPath)
 
     /// Of a request's path and method; nil for what is the framework's.
-    init?(_ path: String, _ method: HTTPRequest.Method) {
-        if method == .post, let path = DataAPIPath(path) {
+    init?(_ head: HTTPRequestHead) {
+        if head.method == .POST, let path = DataAPIPath(head.uri) {
             self = .dataAPI(path)
-        } else if Self.methods.contains(method), let appID = Self.endpointApp(of: path) {
-            self = .endpoint(appID: appID)
+        } else if Self.method(of: head) != nil, let path = EndpointPath(head.uri) {
+            self = .endpoint(path)
         } else {
             return nil
         }
     }
 
-    private static let methods: Set<HTTPRequest.Method> = [.get, .post, .put, .patch, .delete]
-
-    /// The app of `/app/{id}/endpoint/…`.
-    private static func endpointApp(of path: String) -> String? {
-        guard path.hasPrefix("/app/") else { return nil }
-        let rest = path.utf8.dropFirst(5)
-        guard let end = rest.firstIndex(of: UInt8(ascii: "/")), end > rest.startIndex,
-            rest[end...].starts(with: "/endpoint/".utf8), rest[end...].count > "/endpoint/".utf8.count,
-            // The Data API with a query, which the framework tells from an endpoint of that name.
-            !rest[end...].starts(with: "/endpoint/data/".utf8)
-        else { return nil }
-        let id = rest[..<end]
-        let isPlain = id.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
+    /// One that endpoints and the Data API are asked by; nil for others.
+    static func method(of head: HTTPRequestHead) -> HTTPRequest.Method? {
+        switch head.method {
+        case .GET: .get
+        case .POST: .post
+        case .PUT: .put
+        case .PATCH: .patch
+        case .DELETE: .delete
+        default: nil
         }
-        return isPlain ? String(Substring(id)) : nil
     }
 }
 
@@ -64,22 +68,28 @@ extension DirectRequest {
     ///
     /// That is one of the Data API or of an endpoint that has no body or announces a small one, and leaves the
     /// connection open.
-    static func path(of head: HTTPRequest) -> DirectPath? {
-        guard let path = head.path.flatMap({ DirectPath($0, head.method) }),
-            head.headerFields[.transferEncoding] == nil, keepsConnection(head.headerFields)
-        else { return nil }
-        // Without a length and without an encoding there is no body.
-        guard let length = head.headerFields[.contentLength] else {
-            if case .endpoint = path { return path }
-            return nil
+    static func path(of head: HTTPRequestHead) -> DirectPath? {
+        guard head.version == .http1_1, let path = DirectPath(head) else { return nil }
+        var length: Int?
+        for (name, value) in head.headers {
+            switch name.utf8.count {
+            // Whoever wants anything special of the connection is the framework's.
+            case 6 where isName(name, "expect"), 17 where isName(name, "transfer-encoding"): return nil
+            case 10 where isName(name, "connection"): guard value == "keep-alive" else { return nil }
+            case 14 where isName(name, "content-length"):
+                guard length == nil, let announced = Int(value), announced <= RequestGate.smallBody else {
+                    return nil
+                }
+                length = announced
+            default: break
+            }
         }
-        guard let length = Int(length), length <= RequestGate.smallBody else { return nil }
+        // Without a length and without an encoding there is no body.
+        if length == nil, case .dataAPI = path { return nil }
         return path
     }
 
-    /// Whoever wants anything special of the connection is the framework's.
-    private static func keepsConnection(_ headers: HTTPFields) -> Bool {
-        guard let connection = headers[.connection] else { return true }
-        return connection == "keep-alive"
+    private static func isName(_ name: String, _ lowercased: StaticString) -> Bool {
+        lowercased.withUTF8Buffer { letters in name.utf8.elementsEqual(letters) { $0 | 0x20 == $1 } }
     }
 }

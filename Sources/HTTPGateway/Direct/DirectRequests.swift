@@ -1,7 +1,8 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import NIOHTTPTypes
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
 import Synchronization
 
 /// The requests of one connection that are answered directly: one at a time, by one task, as long as the
@@ -48,14 +49,22 @@ final class DirectRequests: Sendable {
     /// Answers requests until the connection ends.
     func run(_ responder: any DirectResponder, serverName: String, on connection: DirectConnection) async {
         while let request = await next() {
-            var response = await responder.respond(to: request, peerAddress: connection.peerAddress)
-            response.headers[.date] = HTTPDate.text
-            response.headers[.server] = serverName
-            let head = response.head
+            let response = await responder.respond(to: request, peerAddress: connection.peerAddress)
+            var head = HTTPResponseHead(response.head)
+            head.headers.add(name: "Date", value: HTTPDate.text)
+            head.headers.add(name: "Server", value: serverName)
             do {
-                _ = try await connection.perform { $0.send(.head(head), flushing: false) }
+                if let handler = connection.handlerAtHand {
+                    handler.send(head: head)
+                } else {
+                    try await connection.perform { [head] in $0.send(head: head) }
+                }
                 try await response.body.write(DirectBodyWriter(requests: self, connection: connection))
-                try await connection.perform { $0.answerEnded() }
+                if let handler = connection.handlerAtHand {
+                    handler.answerEnded()
+                } else {
+                    try await connection.perform { $0.answerEnded() }
+                }
             } catch {
                 try? await connection.perform { $0.abandon() }
             }
@@ -106,11 +115,13 @@ struct DirectConnection: Sendable {
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 
-    /// Does something on the event loop, where the task usually is already.
+    /// The handler, on the event loop, where the task usually is.
+    var handlerAtHand: DirectHandler? { channel.eventLoop.inEventLoop ? handler.value : nil }
+
+    /// Does something on the event loop.
     func perform<Value: Sendable>(_ body: @escaping @Sendable (DirectHandler) -> Value) async throws -> Value
     {
-        if channel.eventLoop.inEventLoop { return body(handler.value) }
-        return try await channel.eventLoop.submit { body(handler.value) }.get()
+        try await channel.eventLoop.submit { body(handler.value) }.get()
     }
 }
 
@@ -122,11 +133,17 @@ private struct DirectBodyWriter: ResponseBodyWriter {
 
     func write(_ buffer: ByteBuffer) async throws {
         let isPiece = buffer.readableBytes >= RequestGate.smallBody
-        let hasRoom = try await connection.perform { $0.send(.body(buffer), flushing: isPiece) }
+        let hasRoom =
+            if let handler = connection.handlerAtHand {
+                handler.send(body: buffer, flushing: isPiece)
+            } else {
+                try await connection.perform { $0.send(body: buffer, flushing: isPiece) }
+            }
         if isPiece, !hasRoom { try await requests.room(on: connection) }
     }
 
     consuming func finish(_ trailers: HTTPFields?) async throws {
-        _ = try await connection.perform { $0.send(.end(trailers), flushing: true) }
+        if let handler = connection.handlerAtHand { return handler.sendEnd() }
+        try await connection.perform { $0.sendEnd() }
     }
 }

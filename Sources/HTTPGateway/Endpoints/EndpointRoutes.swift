@@ -28,7 +28,13 @@ struct EndpointRoutes {
             router.on(Self.path, method: method) { request, context -> Response in
                 let app = try apps.require(context)
                 let head = RequestHead(request, context)
-                return try await act(Self.route(of: head.path), app, head, request.body, context.trace)
+                return try await act(
+                    Self.route(of: head.path),
+                    app,
+                    head,
+                    .arriving(request.body),
+                    context.trace
+                )
             }
             router.on(Self.webhookPath, method: method) { request, context -> Response in
                 let app = try apps.require(context)
@@ -36,7 +42,14 @@ struct EndpointRoutes {
                 let webhook = try context.parameters.require("webhook")
                 let route = "/\(service)/\(webhook)"
                 let head = RequestHead(request, context)
-                return try await act(route, app, head, request.body, context.trace, type: "WEBHOOK")
+                return try await act(
+                    route,
+                    app,
+                    head,
+                    .arriving(request.body),
+                    context.trace,
+                    type: "WEBHOOK"
+                )
             }
         }
     }
@@ -67,13 +80,13 @@ struct EndpointRoutes {
 
     /// Answers a request of `/app/{id}/endpoint/…` that did not come through the router.
     func act(
-        _ appID: String,
+        _ path: EndpointPath,
         _ head: RequestHead,
-        _ body: RequestBody,
+        _ body: IncomingBody,
         _ trace: RequestTrace
     ) async throws -> Response {
-        guard let app = apps.app(clientAppID: appID) else { throw ServiceError.unknownApp(appID) }
-        return try await act(Self.route(of: head.path), app, head, body, trace)
+        guard let app = apps.app(clientAppID: path.appID) else { throw ServiceError.unknownApp(path.appID) }
+        return try await act(path.route, app, head, body, trace)
     }
 
     /// Answers one request.
@@ -81,7 +94,7 @@ struct EndpointRoutes {
         _ route: String,
         _ app: AppSnapshot,
         _ head: RequestHead,
-        _ body: RequestBody,
+        _ body: IncomingBody,
         _ trace: RequestTrace,
         type: String = "ENDPOINT"
     ) async throws -> Response {
@@ -90,7 +103,7 @@ struct EndpointRoutes {
             return Response(status: .notFound)
         }
         let deadline = ContinuousClock.now + settings.requestTimeout
-        await gate.turnstiles.pass(on: head.loop)
+        if !gate.turnstiles.admitsCall(on: head.loop) { await gate.turnstiles.turn(on: head.loop) }
         let facts = RequestFacts(head, settings: settings)
         trace.note { noted in
             noted.operation = "endpoint \(endpoint.route)"
@@ -101,11 +114,16 @@ struct EndpointRoutes {
         var room: RequestGate.Room?
         defer { withExtendedLifetime(room) {} }
         let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
-        let bytes = try await reader.read(head.headers, body, &room)
+        let bytes =
+            if let whole = try reader.whole(body) { whole } else {
+                try await reader.read(head.headers, body, &room)
+            }
         trace.enter(.authenticate)
         try RequestAdmission(app: app, validation: endpoint.validation)
             .validate(head, bytes, endpoint.validation)
-        let principal = try await principal(endpoint, app, head, facts)
+        let runsAsCaller = app.function(endpoint.functionName)?.runsAsCaller == true
+        // Who calls, where the function wants to know: one that runs as somebody else looks at no credentials.
+        let principal = runsAsCaller ? try await principal(endpoint, app, head, facts) : nil
         if case .user(let profile)? = principal { trace.note { $0.userID = profile.id } }
         let place = try gate.admit(principal ?? .system)
         defer { gate.release(place) }
@@ -133,15 +151,13 @@ struct EndpointRoutes {
         return try await LongComputation.run { () throws(ServiceError) in try response.response() }
     }
 
-    /// Who calls, where the function wants to know: one that runs as somebody else looks at no credentials.
     private func principal(
         _ endpoint: EndpointDefinition,
         _ app: AppSnapshot,
         _ head: RequestHead,
         _ facts: RequestFacts
-    ) async throws(ServiceError) -> Principal? {
-        guard app.function(endpoint.functionName)?.runsAsCaller == true else { return nil }
-        return try await accounts.authenticate(
+    ) async throws(ServiceError) -> Principal {
+        try await accounts.authenticate(
             RequestCredentials(head.headers),
             app.accounts.forEndpoint(
                 createsUser: endpoint.createsUserOnAuth,

@@ -11,6 +11,8 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let turnstiles: Turnstiles
     let headTimeout: TimeAmount
     let isPlain: Bool
+    /// How long a connection may be idle; nil where its base sees to that.
+    let idleTimeout: TimeAmount?
 
     struct Value: ServerChildChannelValue {
         let base: Base.Value
@@ -25,7 +27,8 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
             connections: connections,
             headTimeout: headTimeout,
             isPlain: isPlain,
-            presence: presence
+            presence: presence,
+            idleTimeout: idleTimeout
         )
         do {
             try channel.pipeline.syncOperations.addHandlers(
@@ -50,6 +53,7 @@ struct ConnectionPolicy: Sendable {
     private let connections: ConnectionCount
     private let turnstiles: Turnstiles
     private let headTimeout: TimeAmount
+    private let idleTimeout: TimeAmount
 
     /// Takes no more connections than the system has files for: those to PostgreSQL, logs and the like need some.
     init(_ settings: ServerSettings, _ turnstiles: Turnstiles, _ logger: Logger) {
@@ -61,6 +65,7 @@ struct ConnectionPolicy: Sendable {
         }
         connections = ConnectionCount(most: most)
         headTimeout = .seconds(Int64(settings.connections.headTimeout))
+        idleTimeout = .seconds(Int64(settings.connections.idleTimeout))
     }
 
     /// A door's connections, guarded and each on its own thread.
@@ -72,7 +77,9 @@ struct ConnectionPolicy: Sendable {
                 connections: connections,
                 turnstiles: turnstiles,
                 headTimeout: headTimeout,
-                isPlain: isPlain
+                isPlain: isPlain,
+                // Connections of HTTP/2 do so themselves.
+                idleTimeout: isPlain ? idleTimeout : nil
             )
         )
     }

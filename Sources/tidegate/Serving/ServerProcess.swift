@@ -42,6 +42,10 @@ struct ServerProcess: Sendable {
         let responder = CurrentResponder(gateway.responder())
         let current = CurrentSettings(settings, load: reloadSettings)
         let http1 = http1(current)
+        // Its requests go past the framework, which would take the connection for an idle one.
+        var plain = http1
+        plain.idleTimeout = nil
+        let readiness = composition.readiness
         let guarding = ConnectionPolicy(settings, gateway.turnstiles, logger)
         let loops = MultiThreadedEventLoopGroup(
             numberOfThreads: System.coreCount,
@@ -54,12 +58,13 @@ struct ServerProcess: Sendable {
             door(
                 Application(
                     responder: responder,
-                    server: HTTPServerBuilder { framework in
+                    server: HTTPServerBuilder { [plain] framework in
                         guarding.guarded(
                             DirectChannel(
-                                HTTP1Channel(responder: framework, configuration: http1),
+                                HTTP1Channel(responder: framework, configuration: plain),
                                 responder: responder,
-                                serverName: Self.name
+                                serverName: Self.name,
+                                readiness: readiness
                             ),
                             isPlain: true
                         )
@@ -174,6 +179,7 @@ struct ServerProcess: Sendable {
         }
         remove(ConnectionGuard.self)
         remove(TurnstileHandler.self)
+        remove(DirectHandler.self)
         remove(DrainHandler.self)
         remove(SlowBodyHandler.self)
         remove(SlowReaderHandler.self)

@@ -127,6 +127,31 @@ struct HostileConnectionTests {
         try await expectAlive(api)
     }
 
+    @Test("a connection without requests is closed after a while, whoever answered its last one")
+    func idle() async throws {
+        let server = try await RunningServer.start(
+            app: TestApp.files,
+            name: "forgetful",
+            arguments: ["--idle-timeout", "2"]
+        )
+        defer { server.stop() }
+        let direct = "GET /app/\(TestApp.clientAppID)/endpoint/nothing HTTP/1.1\r\nHost: a\r\n\r\n"
+        let routed = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
+        for request in [direct, routed] {
+            let (busy, idle) = (try RawConnection(server.http), try RawConnection(server.http))
+            idle.send(request)
+            #expect(idle.receive()?.isEmpty == false)
+            // For longer than the limit.
+            for _ in 0..<12 {
+                busy.send(request)
+                let answer = busy.receive().map { String(decoding: $0, as: UTF8.self) }
+                #expect(answer?.hasPrefix("HTTP/1.1") == true)
+                try await Task.sleep(for: .milliseconds(250))
+            }
+            #expect(idle.receiveAll() == "")
+        }
+    }
+
     @Test("a thousand idle connections do not keep a good request out; those past the limit are told so")
     func many() async throws {
         let server = try await RunningServer.start(
