@@ -80,7 +80,7 @@ struct FieldTestParser {
         case .regex where comparison != .equal:
             throw .mongo(.badValue, "Can't have RegEx as arg to predicate over field '\(path.dotted)'.")
         case .undefined:
-            throw .mongo(.badValue, "cannot compare to undefined")
+            throw Self.undefined(path)
         default:
             return .compare(comparison, value)
         }
@@ -119,9 +119,14 @@ struct FieldTestParser {
         }
         switch value {
         case .regex(let literal): return .pattern(try PatternParser.pattern(literal, parsing.budget))
-        case .undefined: throw .mongo(.badValue, "cannot compare to undefined")
+        case .undefined: throw Self.undefined(path)
         default: return .value(value)
         }
+    }
+
+    /// Nothing is compared to undefined; a function that passes on a member that is not there does so easily.
+    static func undefined(_ path: FieldPath) -> ServiceError {
+        .mongo(.badValue, "cannot compare to undefined: field '\(path.dotted)'")
     }
 
     private func all(_ value: BSONValue) throws(ServiceError) -> FieldTest {

@@ -116,7 +116,7 @@ struct FilterParsing {
             let tests = try FieldTestParser(parsing: deeper(), path: path).tests(document)
             return Self.conjunction(tests.map { .field(path, $0) })
         case .undefined:
-            throw .mongo(.badValue, "cannot compare to undefined")
+            throw FieldTestParser.undefined(path)
         default:
             try budget.addConditions()
             return .field(path, .compare(.equal, value))
