@@ -2,6 +2,7 @@ public import AppDefinition
 public import Errors
 public import Observability
 public import Postgres
+import SQL
 import Synchronization
 
 /// All apps of the database, each as the newest snapshot that checks.
@@ -74,6 +75,14 @@ public final class AppRegistry: Sendable {
             return
         }
         await install(stored)
+    }
+
+    /// The snapshot of an app at the version that the database has now; for those who come right behind a change.
+    public func newest(id: String) async throws(ServiceError) -> AppSnapshot? {
+        let rows = try await database.run(AppStoreStatements.version(app: id))
+        guard rows.rowCount > 0, let version = rows.int(0, 0) else { return nil }
+        if app(id: id).map({ $0.version < version }) ?? true { try await reload(id: id) }
+        return app(id: id)
     }
 
     /// The snapshot of an app by the id in URLs.

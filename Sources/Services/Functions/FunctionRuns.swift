@@ -10,7 +10,7 @@ public struct FunctionRuns: Sendable {
     private let service: FunctionService
     private let sources: FunctionSources
     private let database: Database
-    private let apps: @Sendable (_ appID: String) -> AppSnapshot?
+    private let apps: AppRegistry
     private let ids: ObjectIDGenerator
     private let log: @Sendable (RequestRecord) -> Void
     private let observer: Observer?
@@ -28,7 +28,7 @@ public struct FunctionRuns: Sendable {
     ///   - service: Runs them.
     ///   - sources: Parses them.
     ///   - database: Where they are asked for.
-    ///   - apps: The app in force by its internal id.
+    ///   - apps: Has the apps; a run is of the version that is stored when it is taken.
     ///   - ids: Names the runs in the log.
     ///   - log: Takes a row for the request log.
     ///   - observer: Learns of errors.
@@ -36,7 +36,7 @@ public struct FunctionRuns: Sendable {
         _ service: FunctionService,
         sources: FunctionSources,
         database: Database,
-        apps: @escaping @Sendable (_ appID: String) -> AppSnapshot?,
+        apps: AppRegistry,
         ids: ObjectIDGenerator,
         log: @escaping @Sendable (RequestRecord) -> Void,
         observer: Observer?
@@ -135,14 +135,15 @@ public struct FunctionRuns: Sendable {
         _ trace: RequestTrace
     ) async -> FunctionStatements.RunOutcome {
         var outcome = FunctionStatements.RunOutcome()
-        let app = apps(claimed.appID)
         trace.note { facts in
-            facts.clientAppID = app?.clientAppID
             facts.operation = "run_function"
             facts.logType = "FUNCTION"
         }
         do throws(ServiceError) {
-            guard let app else { throw FunctionFailure.notFound(claimed.name) }
+            guard let app = try await apps.newest(id: claimed.appID) else {
+                throw FunctionFailure.notFound(claimed.name)
+            }
+            trace.note { $0.clientAppID = app.clientAppID }
             guard case .array(let arguments) = try ExtendedJSON.readValue(Array(claimed.arguments.utf8))
             else {
                 throw ServiceError(.invalidParameter, "the arguments must be an array")

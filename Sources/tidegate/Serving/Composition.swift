@@ -169,7 +169,7 @@ struct Composition: Sendable {
                 functions,
                 sources: sources,
                 database: database,
-                apps: { apps.app(id: $0) },
+                apps: apps,
                 ids: ids,
                 log: { observer.record(.runFinished($0)) },
                 observer: observer

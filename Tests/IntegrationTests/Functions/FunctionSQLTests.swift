@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Functions in SQL", .timeLimit(.minutes(30)))
+// One after the other: while one of them has a source that does not parse, no change of the app comes into force.
+@Suite("Functions in SQL", .serialized, .timeLimit(.minutes(30)))
 struct FunctionSQLTests {
     @Test("a function that SQL asks for runs once, and its result is in the row")
     func runs() async throws {
@@ -103,6 +104,30 @@ struct FunctionSQLTests {
         #expect(stored == "exports = () => 1;")
         #expect(try await api.call("checked", as: user).text == #"{"$numberInt":"1"}"#)
         try Shell.psql(api.server.database, "select tidegate.remove_function('functions', 'checked')")
+    }
+
+    @Test("a run that is asked for together with a change is of the function as it is then")
+    func runsTheNewest() async throws {
+        let database = try await FunctionServer.caller().server.database
+        for number in 1...20 {
+            // One transaction: the gateway hears of both at once.
+            let output = try Shell.psql(
+                database,
+                "select tidegate.set_function('functions', 'newest', 'exports = () => \(number)'); "
+                    + "select tidegate.run_function('functions', 'newest')"
+            )
+            let run = try #require(output.split(separator: "\n").last)
+            var row = ""
+            try await eventually {
+                row = try Shell.psql(
+                    database,
+                    "select result, error from tidegate.function_result(\(run)) where state in ('done', 'failed')"
+                )
+                return !row.isEmpty
+            }
+            #expect(row == #"{"$numberInt":"\#(number)"}|"#)
+        }
+        try Shell.psql(database, "select tidegate.remove_function('functions', 'newest')")
     }
 
     @Test("what SQL asks for does not wait behind a run that takes long")
