@@ -76,7 +76,8 @@ struct ServerProcess: Sendable {
                 ),
                 settings.host,
                 settings.port,
-                .port
+                .port,
+                on: loops
             )
         )
         if let certificates {
@@ -104,7 +105,8 @@ struct ServerProcess: Sendable {
                     ),
                     settings.httpsHost,
                     settings.httpsPort,
-                    .httpsPort
+                    .httpsPort,
+                    on: loops
                 )
             )
         }
@@ -124,8 +126,19 @@ struct ServerProcess: Sendable {
         try await group.run()
     }
 
-    private func door(_ server: any Service, _ host: String, _ port: Int, _ setting: Setting) -> Door {
-        Door(server: server, address: "\(host):\(port)", setting: setting.name)
+    private func door(
+        _ server: any Service,
+        _ host: String,
+        _ port: Int,
+        _ setting: Setting,
+        on loops: (any EventLoopGroup)? = nil
+    ) -> Door {
+        Door(
+            server: server,
+            address: "\(host):\(port)",
+            setting: setting.name,
+            executor: loops.map { EventLoopTaskExecutor($0.next()) }
+        )
     }
 
     /// The operator's door, unless it is turned off.
