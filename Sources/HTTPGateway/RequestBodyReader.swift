@@ -16,15 +16,6 @@ struct RequestBodyReader {
     let maxBytes: Int
     let gate: RequestGate
 
-    /// The bytes of a body that is here; nil for one that is to be collected.
-    ///
-    /// - Throws: `ReadSizeLimitExceeded` beyond the size.
-    func whole(_ body: IncomingBody) throws(ServiceError) -> [UInt8]? {
-        guard case .whole(let buffer) = body else { return nil }
-        guard buffer.readableBytes <= maxBytes else { throw tooLarge }
-        return Array(buffer.readableBytesView)
-    }
-
     /// The bytes of a body that arrived whole.
     ///
     /// - Parameters:
@@ -39,7 +30,19 @@ struct RequestBodyReader {
         _ body: IncomingBody,
         _ room: inout RequestGate.Room?
     ) async throws(ServiceError) -> [UInt8] {
-        guard case .arriving(let body) = body else { return try whole(body) ?? [] }
+        switch body {
+        case .whole(let buffer):
+            guard buffer.readableBytes <= maxBytes else { throw tooLarge }
+            return Array(buffer.readableBytesView)
+        case .arriving(let body): return try await collect(headers, body, &room)
+        }
+    }
+
+    private func collect(
+        _ headers: HTTPFields,
+        _ body: RequestBody,
+        _ room: inout RequestGate.Room?
+    ) async throws(ServiceError) -> [UInt8] {
         let announced = headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > maxBytes { throw tooLarge }
         if let announced, announced > RequestGate.smallBody { room = try gate.room(announced) }

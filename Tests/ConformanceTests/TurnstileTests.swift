@@ -152,10 +152,3 @@ struct TurnstileTests {
         try await group.shutdownGracefully()
     }
 }
-
-extension Turnstiles {
-    /// As the doors let a call in.
-    fileprivate func pass(on loop: any EventLoop) async {
-        if !admitsCall(on: loop) { await turn(on: loop) }
-    }
-}

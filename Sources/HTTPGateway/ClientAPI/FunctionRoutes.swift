@@ -90,7 +90,7 @@ struct FunctionRoutes {
         _ context: CallContext,
         _ body: [UInt8]
     ) async throws(ServiceError) -> Response {
-        if !gate.turnstiles.admitsCall(on: head.loop) { await gate.turnstiles.turn(on: head.loop) }
+        await gate.turnstiles.pass(on: head.loop)
         func answer(
             within transaction: EnclosingTransaction? = nil
         ) async throws(ServiceError) -> RememberedAnswer {

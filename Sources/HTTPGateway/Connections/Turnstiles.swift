@@ -31,17 +31,12 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
         }.value
     }
 
-    /// Lets a call in whose turn has come, as it usually has.
+    /// Waits for the turn of a call, which usually has come.
     ///
     /// - Parameter loop: Where the task runs; on another one nobody waits.
-    /// - Returns: False for one that is to wait for its ``turn(on:)``.
-    func admitsCall(on loop: any EventLoop) -> Bool {
+    func pass(on loop: any EventLoop) async {
         CallerPresence.current?.callsFunctions = true
-        return !loop.inEventLoop || of(loop).calls.admits()
-    }
-
-    /// Waits for the turn of a call.
-    func turn(on loop: any EventLoop) async {
+        if !loop.inEventLoop || of(loop).calls.admits() { return }
         await withUnsafeContinuation { (turn: UnsafeContinuation<Void, Never>) in
             of(loop).calls.wait {
                 turn.resume()

@@ -59,10 +59,7 @@ struct DataAPIRoutes {
         let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
         var room: RequestGate.Room?
         defer { withExtendedLifetime(room) {} }
-        let bytes =
-            if let whole = try reader.whole(body) { whole } else {
-                try await reader.read(head.headers, body, &room)
-            }
+        let bytes = try await reader.read(head.headers, body, &room)
         trace.enter(.authenticate)
         let admission = RequestAdmission.dataAPI(of: app)
         try admission.validate(head, bytes, api.validation)

@@ -5,8 +5,8 @@ import NIOHTTPTypesHTTP1
 
 /// A connection of HTTP/1.1 whose requests of the Data API do not go through the framework.
 ///
-/// Shape: what reads and writes HTTP/1.1, ``DirectHandler``, the framework's handlers and channel. A task beside the framework's answers
-/// what the handler takes out; both end with the connection.
+/// Shape: what reads and writes HTTP/1.1, ``DirectHandler``, the framework's handlers and channel. A task beside the
+/// framework's answers what the handler takes out; both end with the connection.
 public struct DirectChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let responder: any DirectResponder

@@ -54,17 +54,9 @@ final class DirectRequests: Sendable {
             head.headers.add(name: "Date", value: HTTPDate.text)
             head.headers.add(name: "Server", value: serverName)
             do {
-                if let handler = connection.handlerAtHand {
-                    handler.send(head: head)
-                } else {
-                    try await connection.perform { [head] in $0.send(head: head) }
-                }
+                try await connection.perform { [head] in $0.send(head: head) }
                 try await response.body.write(DirectBodyWriter(requests: self, connection: connection))
-                if let handler = connection.handlerAtHand {
-                    handler.answerEnded()
-                } else {
-                    try await connection.perform { $0.answerEnded() }
-                }
+                try await connection.perform { $0.answerEnded() }
             } catch {
                 try? await connection.perform { $0.abandon() }
             }
@@ -115,13 +107,11 @@ struct DirectConnection: Sendable {
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 
-    /// The handler, on the event loop, where the task usually is.
-    var handlerAtHand: DirectHandler? { channel.eventLoop.inEventLoop ? handler.value : nil }
-
-    /// Does something on the event loop.
+    /// Does something on the event loop, where the task usually is already.
     func perform<Value: Sendable>(_ body: @escaping @Sendable (DirectHandler) -> Value) async throws -> Value
     {
-        try await channel.eventLoop.submit { body(handler.value) }.get()
+        if channel.eventLoop.inEventLoop { return body(handler.value) }
+        return try await channel.eventLoop.submit { body(handler.value) }.get()
     }
 }
 
@@ -133,17 +123,11 @@ private struct DirectBodyWriter: ResponseBodyWriter {
 
     func write(_ buffer: ByteBuffer) async throws {
         let isPiece = buffer.readableBytes >= RequestGate.smallBody
-        let hasRoom =
-            if let handler = connection.handlerAtHand {
-                handler.send(body: buffer, flushing: isPiece)
-            } else {
-                try await connection.perform { $0.send(body: buffer, flushing: isPiece) }
-            }
+        let hasRoom = try await connection.perform { $0.send(body: buffer, flushing: isPiece) }
         if isPiece, !hasRoom { try await requests.room(on: connection) }
     }
 
     consuming func finish(_ trailers: HTTPFields?) async throws {
-        if let handler = connection.handlerAtHand { return handler.sendEnd() }
         try await connection.perform { $0.sendEnd() }
     }
 }

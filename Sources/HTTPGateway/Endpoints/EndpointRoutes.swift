@@ -103,7 +103,7 @@ struct EndpointRoutes {
             return Response(status: .notFound)
         }
         let deadline = ContinuousClock.now + settings.requestTimeout
-        if !gate.turnstiles.admitsCall(on: head.loop) { await gate.turnstiles.turn(on: head.loop) }
+        await gate.turnstiles.pass(on: head.loop)
         let facts = RequestFacts(head, settings: settings)
         trace.note { noted in
             noted.operation = "endpoint \(endpoint.route)"
@@ -114,10 +114,7 @@ struct EndpointRoutes {
         var room: RequestGate.Room?
         defer { withExtendedLifetime(room) {} }
         let reader = RequestBodyReader(maxBytes: settings.limits.bodyBytes, gate: gate)
-        let bytes =
-            if let whole = try reader.whole(body) { whole } else {
-                try await reader.read(head.headers, body, &room)
-            }
+        let bytes = try await reader.read(head.headers, body, &room)
         trace.enter(.authenticate)
         try RequestAdmission(app: app, validation: endpoint.validation)
             .validate(head, bytes, endpoint.validation)
