@@ -91,6 +91,9 @@ static const unsigned char checked_functions_0032[] = {
 static const unsigned char slow_requests_0033[] = {
 #embed "../../migrations/0033_slow_requests.sql"
 };
+static const unsigned char parsed_sources_0034[] = {
+#embed "../../migrations/0034_parsed_sources.sql"
+};
 
 static const struct cmigration cmigrations[] = {
     {"0001_apps", apps_0001, sizeof apps_0001},
@@ -122,6 +125,7 @@ static const struct cmigration cmigrations[] = {
     {"0031_breaking_schemas", breaking_schemas_0031, sizeof breaking_schemas_0031},
     {"0032_checked_functions", checked_functions_0032, sizeof checked_functions_0032},
     {"0033_slow_requests", slow_requests_0033, sizeof slow_requests_0033},
+    {"0034_parsed_sources", parsed_sources_0034, sizeof parsed_sources_0034},
 };
 const size_t cmigration_count = sizeof cmigrations / sizeof cmigrations[0];
 

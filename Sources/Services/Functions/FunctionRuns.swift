@@ -4,19 +4,15 @@ public import Observability
 public import Postgres
 import SQL
 
-/// Runs functions that an operator asked for by `tidegate.run_function`, and parses those of
-/// `tidegate.deploy_function`: each once, by whichever gateway takes it.
+/// Runs functions that an operator asked for by `tidegate.run_function`: each once, by whichever gateway takes it.
 public struct FunctionRuns: Sendable {
     private let service: FunctionService
-    private let sources: FunctionSources
     private let database: Database
     private let apps: AppRegistry
     private let ids: ObjectIDGenerator
     private let log: @Sendable (RequestRecord) -> Void
     private let observer: Observer?
 
-    /// So long a check may take, in seconds; the engine takes thirty at most for each of two sources.
-    private static let checkSeconds: Int32 = 120
     /// At once, by one gateway.
     private static let width = 8
     /// How long a notification that was missed stays unnoticed.
@@ -26,7 +22,6 @@ public struct FunctionRuns: Sendable {
     ///
     /// - Parameters:
     ///   - service: Runs them.
-    ///   - sources: Parses them.
     ///   - database: Where they are asked for.
     ///   - apps: Has the apps; a run is of the version that is stored when it is taken.
     ///   - ids: Names the runs in the log.
@@ -34,7 +29,6 @@ public struct FunctionRuns: Sendable {
     ///   - observer: Learns of errors.
     public init(
         _ service: FunctionService,
-        sources: FunctionSources,
         database: Database,
         apps: AppRegistry,
         ids: ObjectIDGenerator,
@@ -42,7 +36,6 @@ public struct FunctionRuns: Sendable {
         observer: Observer?
     ) {
         self.service = service
-        self.sources = sources
         self.database = database
         self.apps = apps
         self.ids = ids
@@ -55,17 +48,14 @@ public struct FunctionRuns: Sendable {
         // Each lane is woken by itself: what one of them is busy with keeps no other from looking.
         var wakes: [AsyncStream<Void>.Continuation] = []
         await withTaskGroup(of: Void.self) { group in
-            for number in 0...Self.width {
+            for _ in 0..<Self.width {
                 let (wishes, wake) = AsyncStream.makeStream(
                     of: Void.self,
                     bufferingPolicy: .bufferingNewest(1)
                 )
                 wakes.append(wake)
                 group.addTask {
-                    for await _ in wishes {
-                        // The last parses, and waits behind no run.
-                        while !Task.isCancelled, await (number < Self.width ? takeOne() : checkOne()) {}
-                    }
+                    for await _ in wishes { while !Task.isCancelled, await takeOne() {} }
                 }
             }
             group.addTask { [wakes] in
@@ -107,26 +97,6 @@ public struct FunctionRuns: Sendable {
     private func tell(_ error: ServiceError, _ requestID: String?) {
         if error.code != .maintenanceInProgress {
             observer?.record(.internalError(error, requestID: requestID))
-        }
-    }
-
-    /// - Returns: Whether there was a source to parse.
-    private func checkOne() async -> Bool {
-        do throws(ServiceError) {
-            let rows = try await database.run(FunctionStatements.claimCheck(seconds: Self.checkSeconds))
-            guard let claimed = FunctionStatements.readClaimedCheck(rows) else { return false }
-            var outcome = FunctionStatements.RunOutcome()
-            do throws(ServiceError) {
-                try await sources.check(claimed.name, source: claimed.source, script: claimed.script)
-            } catch {
-                outcome.error = error.message
-                outcome.code = error.code.rawValue
-            }
-            _ = try await database.run(FunctionStatements.finishRun(claimed.id, outcome))
-            return true
-        } catch {
-            tell(error, nil)
-            return false
         }
     }
 

@@ -66,39 +66,53 @@ enum FunctionStatements {
         return ClaimedRun(id: Int64(id), appID: appID, name: name, arguments: arguments)
     }
 
-    /// A source that this gateway is to parse.
-    struct ClaimedCheck {
-        let id: Int64
+    /// A source that somebody is about to set, and that this gateway is to parse.
+    struct AskedSource {
+        /// The number under which the answer is awaited.
+        let question: Int64
         let name: String
         let source: String
         let script: String?
     }
 
-    /// Takes the source that has waited longest; it counts as lost after so many seconds.
-    static func claimCheck(seconds: Int32) -> SQLFragment {
-        "SELECT run, name, source, script FROM tidegate.claim_function_check(\(bind: .int4(seconds)))"
-    }
+    /// Takes a source that is to be parsed, and says that somebody listens.
+    static let takeSource: SQLFragment = "SELECT question, name, source, script FROM tidegate.take_source()"
 
-    /// The row of ``claimCheck(seconds:)``, nil when nothing waits.
-    static func readClaimedCheck(_ rows: ResultSet) -> ClaimedCheck? {
-        guard rows.rowCount > 0, let id = rows.int(0, 0), let name = rows.text(0, 1),
+    /// The row of ``takeSource``, nil when nobody asks.
+    static func readAsked(_ rows: ResultSet) -> AskedSource? {
+        guard rows.rowCount > 0, let question = rows.int(0, 0), let name = rows.text(0, 1),
             let source = rows.text(0, 2)
         else { return nil }
-        return ClaimedCheck(id: Int64(id), name: name, source: source, script: rows.text(0, 3))
+        return AskedSource(question: Int64(question), name: name, source: source, script: rows.text(0, 3))
     }
 
-    /// Writes what became of a run, or of a check.
+    /// Tells who asked.
+    ///
+    /// - Parameters:
+    ///   - question: The number of what was asked.
+    ///   - isParsed: Whether the engine had the time.
+    ///   - fault: What is wrong.
+    static func answerSource(_ question: Int64, isParsed: Bool, fault: String?) -> SQLFragment {
+        """
+        SELECT tidegate.answer_source(\(bind: .int(question)), \(bind: .bool(isParsed)), \(optional(fault)))
+        """
+    }
+
+    /// Writes what became of a run.
     static func finishRun(_ id: Int64, _ outcome: RunOutcome) -> SQLFragment {
-        func optional(_ text: String?) -> SQLFragment { text.map { .bind(.text(storable($0))) } ?? "NULL" }
-        return """
-            SELECT tidegate.finish_function_run(\(bind: .int(id)), \(optional(outcome.result))::json, \
-            \(optional(outcome.error)), \(optional(outcome.code)), \
-            \(bind: .textArray(outcome.messages.map(storable))))
-            """
+        """
+        SELECT tidegate.finish_function_run(\(bind: .int(id)), \(optional(outcome.result))::json, \
+        \(optional(outcome.error)), \(optional(outcome.code)), \
+        \(bind: .textArray(outcome.messages.map(storable))))
+        """
     }
 
     /// Removes what ended long ago.
     static let trimRuns: SQLFragment = "SELECT tidegate.trim_function_runs()"
+
+    private static func optional(_ text: String?) -> SQLFragment {
+        text.map { .bind(.text(storable($0))) } ?? "NULL"
+    }
 
     /// PostgreSQL has no U+0000 in a text.
     private static func storable(_ text: String) -> String {

@@ -23,6 +23,7 @@ struct Composition: Sendable {
     let watches: WatchService
     let functions: FunctionService
     let functionRuns: FunctionRuns
+    let sourceQuestions: SourceQuestions
     let triggers: TriggerService
     let sync: SyncService
     let syncDoor: SyncDoor
@@ -167,13 +168,13 @@ struct Composition: Sendable {
             functions: functions,
             functionRuns: FunctionRuns(
                 functions,
-                sources: sources,
                 database: database,
                 apps: apps,
                 ids: ids,
                 log: { observer.record(.runFinished($0)) },
                 observer: observer
             ),
+            sourceQuestions: SourceQuestions(sources, database: database, observer: observer),
             triggers: TriggerService(
                 database: database,
                 apps: apps,
@@ -263,6 +264,7 @@ struct Composition: Sendable {
             Follower { await sync.run() },
             Follower { await indexes.build() },
             Follower { await indexes.expire() }, Follower { await functionRuns.run() },
+            Follower { await sourceQuestions.run() },
         ] + (mail.map { mail in [Follower { await mail.run() }] } ?? [])
     }
 
