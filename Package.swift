@@ -172,7 +172,7 @@ let package = Package(
             name: "tidegate",
             dependencies: [
                 "HTTPGateway", "SyncBridge", "Services", "Scripting", "Threading", "Migrations", "Postgres",
-                "Mail", "SQL", "AppDefinition", "Accounts", "BSON",
+                "CEpoll", "Mail", "SQL", "AppDefinition", "Accounts", "BSON",
                 "MQL", "QueryCompiler", "Observability", "Errors",
                 product("Hummingbird", "hummingbird"),
                 product("HummingbirdCore", "hummingbird"),
@@ -186,6 +186,7 @@ let package = Package(
                 product("Crypto", "swift-crypto"),
                 product("Logging", "swift-log"),
                 product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
+                product("NIOHTTP1", "swift-nio"),
                 product("NIOSSL", "swift-nio-ssl"),
             ],
             swiftSettings: settings
@@ -281,7 +282,6 @@ let package = Package(
                 product("Logging", "swift-log"),
             ]
         ),
-        tests("ThreadingTests", ["Threading"]),
         tests("PostgresTests", ["Postgres", "SQL", "Threading", "Observability", "Errors"]),
         tests(
             "MailTests",

@@ -1,4 +1,6 @@
+#define _GNU_SOURCE
 #include "CEpoll.h"
+#include <sys/socket.h>
 
 int cepoll_control(int epoll, int operation, int fd, unsigned int events, unsigned long long token) {
     struct epoll_event event = {.events = events, .data = {.u64 = token}};
@@ -15,4 +17,8 @@ int cepoll_wait(
         events[i] = ready[i].events;
     }
     return count;
+}
+
+int cepoll_accept(int listening) {
+    return accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }

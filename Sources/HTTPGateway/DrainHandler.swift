@@ -25,7 +25,7 @@ public final class DrainHandler: ChannelOutboundHandler, RemovableChannelHandler
 
     /// A stream's parent is a connection, and has the listener for its own parent.
     public func handlerAdded(context: ChannelHandlerContext) {
-        isStream = context.channel.parent?.parent != nil
+        isStream = context.channel.parent != nil
     }
 
     /// Marks heads, and closes behind the end of a marked answer.

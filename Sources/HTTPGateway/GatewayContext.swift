@@ -26,10 +26,9 @@ public struct GatewayContext: RequestContext {
 
     /// Of whoever waits for the answer, where the request has a channel of its own; else it is the connection's.
     ///
-    /// That is a stream of HTTP/2, which a client gives up by itself. Its parent is the connection, whose parent is the
-    /// door.
+    /// That is a stream of HTTP/2, which a client gives up by itself. Its parent is the connection, which has none.
     var streamPresence: CallerPresence? {
-        guard channel.parent?.parent != nil else { return nil }
+        guard channel.parent != nil else { return nil }
         let presence = CallerPresence()
         channel.closeFuture.whenComplete { _ in presence.leave() }
         return presence

@@ -1,6 +1,6 @@
 /// Work that may compute for long, kept away from the threads that serve sockets.
 ///
-/// A request's task runs on the event loop of its connection (`PinnedChannel`); whoever evaluates documents
+/// A request's task runs on the event loop of its connection (`DoorConnections`); whoever evaluates documents
 /// in memory, or parses a large body, takes this way to Swift's pool of threads, so that the other connections
 /// of that loop go on being served.
 public enum LongComputation {

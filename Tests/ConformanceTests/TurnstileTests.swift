@@ -16,14 +16,12 @@ struct TurnstileTests {
         /// One that nobody is on.
         let other = MultiThreadedEventLoopGroup.singleton.next()
         let turnstiles = Turnstiles()
-        let count = ConnectionCount(most: 0)
-        var atOnce: Int { turnstiles.of(loop).newcomers.atOnce }
+        var atOnce: Int { turnstiles.of(loop).callers.atOnce }
 
         func connection(
             _ presence: CallerPresence = CallerPresence()
         ) throws -> (channel: EmbeddedChannel, guardian: ConnectionGuard) {
             let guardian = ConnectionGuard(
-                connections: count,
                 headTimeout: .seconds(60),
                 isPlain: true,
                 presence: presence
@@ -50,31 +48,30 @@ struct TurnstileTests {
         try channel.readInbound(as: ByteBuffer.self).map { String(buffer: $0) }
     }
 
-    @Test("new connections wait for one another, those served before for nobody")
+    @Test("new connections wait for one another, and never for those who call functions")
     func newcomers() throws {
         let crowd = Crowd()
-        let known = try crowd.connection()
-        try known.channel.writeInbound(ByteBuffer(string: "first"))
-        #expect(try Self.text(known.channel) == "first")
-        known.guardian.headArrived(isMultiplexed: false)
-
-        let newcomers = try (0..<40).map { _ in try crowd.connection().channel }
-        for (number, channel) in newcomers.enumerated() {
-            try channel.writeInbound(ByteBuffer(string: "request \(number)"))
+        let line = crowd.turnstiles.of(crowd.loop)
+        let made = Passed()
+        let callers = Passed()
+        for _ in 0..<1000 {
+            crowd.turnstiles.enter(mayWait: true, on: crowd.loop) { callers.count.add(1, ordering: .relaxed) }
         }
-        var served = try newcomers.compactMap { try Self.text($0) }
-        #expect(served == (0..<crowd.atOnce - 1).map { "request \($0)" })
-        try known.channel.writeInbound(ByteBuffer(string: "second"))
-        #expect(try Self.text(known.channel) == "second")
-
-        while served.count < 40 {
+        for _ in 0..<40 {
+            crowd.turnstiles.enter(mayWait: false, on: crowd.loop) { made.count.add(1, ordering: .relaxed) }
+        }
+        #expect(made.count.load(ordering: .relaxed) == line.newcomers.atOnce)
+        var turns = 0
+        while made.count.load(ordering: .relaxed) < 40, turns < 100 {
+            let before = made.count.load(ordering: .relaxed)
             crowd.loop.advanceTime(by: Self.turn)
-            let more = try newcomers.compactMap { try Self.text($0) }
-            #expect((1...crowd.atOnce).contains(more.count))
-            if more.isEmpty { break }
-            served += more
+            #expect(made.count.load(ordering: .relaxed) - before <= line.newcomers.atOnce)
+            turns += 1
         }
-        #expect(served == (0..<40).map { "request \($0)" })
+        #expect(made.count.load(ordering: .relaxed) == 40)
+        #expect(callers.count.load(ordering: .relaxed) <= (turns + 1) * line.newCallers.atOnce)
+        for _ in 0..<1000 { crowd.loop.advanceTime(by: Self.turn) }
+        #expect(callers.count.load(ordering: .relaxed) == 1000)
     }
 
     @Test("what follows a call of a function waits for its turn, what follows something else for nobody")
@@ -107,9 +104,16 @@ struct TurnstileTests {
     }
 
     @Test("what comes while somebody waits stays in order, and comes before their end")
-    func order() throws {
+    func order() async throws {
         let crowd = Crowd()
-        let channels = try (0..<crowd.atOnce + 2).map { _ in try crowd.connection().channel }
+        var channels: [EmbeddedChannel] = []
+        for _ in 0..<crowd.atOnce + 2 {
+            let presence = CallerPresence()
+            let (channel, guardian) = try crowd.connection(presence)
+            guardian.headArrived(isMultiplexed: false)
+            await CallerPresence.$current.withValue(presence) { await crowd.turnstiles.pass(on: crowd.other) }
+            channels.append(channel)
+        }
         for channel in channels { try channel.writeInbound(ByteBuffer(string: "a")) }
         let (gone, waiting) = (channels[crowd.atOnce], channels[crowd.atOnce + 1])
         try waiting.writeInbound(ByteBuffer(string: "b"))
@@ -120,9 +124,8 @@ struct TurnstileTests {
         #expect(try Self.text(waiting) == "ab")
         // They may pass without waiting again once nobody waits.
         crowd.loop.advanceTime(by: Self.turn)
-        let last = try crowd.connection().channel
-        try last.writeInbound(ByteBuffer(string: "c"))
-        #expect(try Self.text(last) == "c")
+        try waiting.writeInbound(ByteBuffer(string: "c"))
+        #expect(try Self.text(waiting) == "c")
     }
 
     @Test("calls leave the event loop to others in between, and all get their turn")

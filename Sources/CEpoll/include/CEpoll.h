@@ -1,4 +1,4 @@
-// Glibc's Swift module leaves epoll and eventfd out.
+// Glibc's Swift module leaves epoll, eventfd and accept4 out.
 #ifndef CEPOLL_H
 #define CEPOLL_H
 #include <sys/epoll.h>
@@ -11,4 +11,7 @@ int cepoll_control(int epoll, int operation, int fd, unsigned int events, unsign
 /// Waits for at most `capacity` events; fills `tokens` and `events`; returns their number or -1.
 int cepoll_wait(
     int epoll, unsigned long long *tokens, unsigned int *events, int capacity, int timeout_ms);
+
+/// Takes a connection, non-blocking and not for programs that are started; -1 when none waits or for an error.
+int cepoll_accept(int listening);
 #endif

@@ -1,33 +1,10 @@
 public import NIOCore
 public import Scripting
-import Synchronization
 
-/// How many connections stand, of all doors together.
-public final class ConnectionCount: Sendable {
-    private let count = Atomic<Int>(0)
-    private let most: Int
-
-    /// - Parameter most: Connections at once; 0 is no limit.
-    public init(most: Int) {
-        self.most = most
-    }
-
-    /// Counts one more.
-    ///
-    /// - Returns: Whether it may stay; counted it is in any case.
-    func add() -> Bool {
-        count.add(1, ordering: .relaxed).newValue <= most || most == 0
-    }
-
-    func remove() {
-        count.subtract(1, ordering: .relaxed)
-    }
-}
-
-/// Stands between a socket and everything else: too many connections are turned away, and those that do not
-/// bring a request's head to its end in time are closed.
+/// Stands between a socket and everything else: connections that do not bring a request's head to its end in time are
+/// closed.
 ///
-/// The time runs from the connection's beginning, so that it bounds the handshake of TLS too, and later from the
+/// The time runs from the connection's first byte, so that it bounds the handshake of TLS too, and later from the
 /// first byte after an answer. ``SlowBodyHandler`` tells of heads and answers. A connection of HTTP/2 is
 /// watched until its first head; later, one without streams is idle and closed as such.
 public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
@@ -38,13 +15,11 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     /// Bytes to the socket.
     public typealias OutboundOut = ByteBuffer
 
-    private let connections: ConnectionCount
     private let headTimeout: TimeAmount
     /// Whether answers can be written as they are.
     private let isPlain: Bool
     private let presence: CallerPresence
     private let idleTimeout: TimeAmount?
-    private var isWelcome = true
     private var timer: Scheduled<Void>?
     private var idleTimer: Scheduled<Void>?
     /// When it was last busy, as far as the timer has to know.
@@ -52,54 +27,38 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     private var requests = 0
     private var isMultiplexed = false
     private var hasBytes = false
-    /// Whether the head of a request has ever come.
-    private(set) var hasSentRequest = false
     /// Whether its last request called a function; a connection of HTTP/2 also brings others meanwhile.
     var callsFunctions: Bool { presence.callsFunctions }
 
     /// - Parameters:
-    ///   - connections: Shared by all connections.
     ///   - headTimeout: How long a head may take.
     ///   - isPlain: Whether the connection is without TLS.
     ///   - presence: Of whoever is at the other end, who is gone when nothing can come any more.
     ///   - idleTimeout: How long nothing need come between requests; nil is for somebody else to see to.
     public init(
-        connections: ConnectionCount,
         headTimeout: TimeAmount,
         isPlain: Bool,
         presence: CallerPresence,
         idleTimeout: TimeAmount? = nil
     ) {
-        self.connections = connections
         self.headTimeout = headTimeout
         self.isPlain = isPlain
         self.presence = presence
         self.idleTimeout = idleTimeout
     }
 
-    /// Counts the connection until it closes.
+    /// Begins to wait for a head where the connection stands already.
     public func handlerAdded(context: ChannelHandlerContext) {
-        isWelcome = connections.add()
-        let connections = connections
-        context.channel.closeFuture.whenComplete { _ in connections.remove() }
         if context.channel.isActive { begin(context) }
     }
 
-    /// Begins to wait for a head, or says that there is no room.
+    /// Begins to wait for a head.
     public func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
         begin(context)
     }
 
     private func begin(_ context: ChannelHandlerContext) {
-        guard isWelcome else {
-            let text = """
-                HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n
-                """
-            if isPlain { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil) }
-            context.close(promise: nil)
-            return
-        }
         startTimer(context)
         if let idleTimeout { waitForIdleness(idleTimeout, context) }
     }
@@ -119,7 +78,6 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
 
     /// Notes that a request has begun.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard isWelcome else { return }
         hasBytes = true
         context.fireChannelRead(data)
     }
@@ -131,15 +89,8 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
     }
 
     /// Says that the client is gone; one who only ends what they send looks the same until they are answered.
-    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed = event { presence.leave() }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    /// Says so, too.
-    public func channelInactive(context: ChannelHandlerContext) {
+    func clientHasLeft() {
         presence.leave()
-        context.fireChannelInactive()
     }
 
     private func startTimer(_ context: ChannelHandlerContext) {
@@ -163,7 +114,6 @@ public final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandl
         timer = nil
         requests += 1
         hasBytes = false
-        hasSentRequest = true
         presence.callsFunctions = false
         if isMultiplexed { self.isMultiplexed = true }
     }

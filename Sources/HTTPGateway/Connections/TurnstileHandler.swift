@@ -1,10 +1,9 @@
 public import NIOCore
 
-/// Holds what a connection sends until its turn comes, when it may wait: as long as no request of it has been seen, and
-/// after a request that called a function, since the next most likely does so, too.
+/// Holds what a connection sends after a request that called a function until its turn comes, since the next request
+/// most likely calls one, too; and the news that a client is gone, for whom nobody has to hurry.
 ///
-/// It stands behind the connection's ``ConnectionGuard``, whose time runs on meanwhile, and before TLS, whose
-/// handshakes cost most.
+/// It stands behind the connection's ``ConnectionGuard``, whose time runs on meanwhile.
 public final class TurnstileHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Bytes from the socket.
     public typealias InboundIn = ByteBuffer
@@ -23,7 +22,7 @@ public final class TurnstileHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     /// - Parameters:
     ///   - turnstiles: Shared by all connections.
-    ///   - connection: Knows whether the connection has sent a request before.
+    ///   - connection: Knows what its last request did.
     public init(_ turnstiles: Turnstiles, behind connection: ConnectionGuard) {
         self.turnstiles = turnstiles
         self.connection = connection
@@ -56,8 +55,7 @@ public final class TurnstileHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     /// Where what comes next is to pass, if anywhere.
     private func turnstile(of loop: any EventLoop) -> Turnstile? {
-        if !connection.hasSentRequest { return turnstiles.of(loop).newcomers }
-        return connection.callsFunctions ? turnstiles.of(loop).callers : nil
+        connection.callsFunctions ? turnstiles.of(loop).callers : nil
     }
 
     /// Nothing has been read yet for those who come next.
@@ -73,12 +71,21 @@ public final class TurnstileHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// Keeps the order: what was sent before the end comes before it.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         letIn()
-        context.fireUserInboundEventTriggered(event)
+        guard case ChannelEvent.inputClosed = event else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        turnstiles.of(context.eventLoop).leavers.pass {
+            self.connection.clientHasLeft()
+            // Closed altogether meanwhile, of which the others know.
+            guard let context = self.context, context.channel.isActive else { return }
+            context.fireUserInboundEventTriggered(event)
+        }
     }
 
     /// Keeps the order, as above.
     public func channelInactive(context: ChannelHandlerContext) {
         letIn()
+        turnstiles.of(context.eventLoop).leavers.pass { self.connection.clientHasLeft() }
         context.fireChannelInactive()
     }
 

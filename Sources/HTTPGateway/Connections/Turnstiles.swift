@@ -1,11 +1,11 @@
-import NIOCore
+public import NIOCore
 public import NIOPosix
 import Scripting
 import Synchronization
 
-/// Lets what may wait in a few at a time, on each event loop by itself: first requests of new connections, what follows
-/// a call of a function on the same connection, and calls themselves, for which the number of workers sets the pace
-/// anyway.
+/// Lets what may wait in a few at a time, on each event loop by itself: new connections, what follows a call of a function
+/// on the same connection, calls themselves, for which the number of workers sets the pace anyway, and the end of
+/// those who have left.
 ///
 /// A loop sees to everything in the order in which it comes. When thousands connect or call at once, whoever asks for
 /// something else would wait for all of them. So a loop looks at its sockets again after every few: to be told when it
@@ -31,6 +31,16 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
         }.value
     }
 
+    /// Has something done when the turn of a new connection has come, which usually is at once; to be called on the loop.
+    ///
+    /// - Parameters:
+    ///   - mayWait: Whether it is of those who wait for workers anyway: they have a line of their own.
+    ///   - loop: Where the connection is to be.
+    ///   - body: Makes the connection.
+    public func enter(mayWait: Bool, on loop: any EventLoop, _ body: @escaping () -> Void) {
+        (mayWait ? of(loop).newCallers : of(loop).newcomers).pass(body)
+    }
+
     /// Waits for the turn of a call, which usually has come.
     ///
     /// - Parameter loop: Where the task runs; on another one nobody waits.
@@ -49,15 +59,20 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
 /// The turnstiles of one event loop.
 struct LoopTurnstiles {
     let newcomers: Turnstile
+    let newCallers: Turnstile
     let callers: Turnstile
     let calls: Turnstile
+    let leavers: Turnstile
     let ticks = LoopTicks()
 
     init(_ loop: any EventLoop) {
         // Others wait for about a millisecond then, and what comes in such numbers all the time is not held up.
-        newcomers = Turnstile(loop, ticks, atOnce: 8)
+        // A connection costs several times what a request does.
+        newcomers = Turnstile(loop, ticks, atOnce: 4, rests: true)
+        newCallers = Turnstile(loop, ticks, atOnce: 4, rests: true)
         callers = Turnstile(loop, ticks, atOnce: 16)
         calls = Turnstile(loop, ticks, atOnce: 16)
+        leavers = Turnstile(loop, ticks, atOnce: 16)
     }
 }
 
@@ -72,6 +87,10 @@ final class Turnstile {
     private let ticks: LoopTicks
     /// Let in at once: what others wait for at the most.
     let atOnce: Int
+    /// Whether others have the loop to themselves for a while after each lot.
+    private let rests: Bool
+    /// How long: what a lot costs at once, and about as much again in what follows of it.
+    private var rest = TimeAmount.zero
     private var waiting = CircularBuffer<() -> Bool>()
     /// When the first of those was let in whose number is limited, and how often the loop had looked at its sockets.
     private var begun: (time: NIODeadline, tick: Int)?
@@ -83,11 +102,13 @@ final class Turnstile {
     private static let pause = TimeAmount.microseconds(100)
     /// After so many pauses the next come in, whether or not the sockets were looked at.
     private static let patience = 20
+    private static let longestRest = TimeAmount.milliseconds(2)
 
-    init(_ loop: any EventLoop, _ ticks: LoopTicks, atOnce: Int) {
+    init(_ loop: any EventLoop, _ ticks: LoopTicks, atOnce: Int, rests: Bool = false) {
         self.loop = loop
         self.ticks = ticks
         self.atOnce = atOnce
+        self.rests = rests
     }
 
     /// Whether one may pass at once; who may not can wait.
@@ -103,6 +124,15 @@ final class Turnstile {
         return true
     }
 
+    /// Has something done when its turn has come, which usually is at once.
+    func pass(_ body: @escaping () -> Void) {
+        if admits() { return body() }
+        wait {
+            body()
+            return true
+        }
+    }
+
     /// - Parameter pass: Called when the turn has come; answers whether somebody has taken it.
     func wait(_ pass: @escaping () -> Bool) {
         waiting.append(pass)
@@ -115,6 +145,8 @@ final class Turnstile {
         loop.assumeIsolated().scheduleTask(in: Self.pause) {
             if self.ticks.count == tick, pauses < Self.patience {
                 self.plan(behind: tick, pauses: pauses + 1)
+            } else if self.rests {
+                self.loop.assumeIsolated().scheduleTask(in: self.rest) { self.letIn() }
             } else {
                 self.letIn()
             }
@@ -128,6 +160,7 @@ final class Turnstile {
         while admitted < atOnce, let pass = waiting.popFirst() {
             if pass() { admitted += 1 }
         }
+        if rests, let begun { rest = min((loop.now - begun.time) * 2, Self.longestRest) }
         if !waiting.isEmpty { plan(behind: ticks.count, pauses: 1) }
     }
 }

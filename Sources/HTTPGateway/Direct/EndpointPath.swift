@@ -1,10 +1,17 @@
 /// The path of a request of an endpoint, `/app/{id}/endpoint/…`, read byte by byte.
 ///
 /// What is spelt unusually, escapes among them, is left to the router, and so is the Data API with a query.
-struct EndpointPath: Sendable {
+public struct EndpointPath: Sendable {
     let appID: String
     /// What follows `/endpoint`, without the query.
     let route: String
+
+    /// Whether a request that begins with these bytes calls an endpoint, as far as they tell.
+    public static func isCalled(by bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard let space = bytes.firstIndex(of: UInt8(ascii: " ")) else { return false }
+        var rest = bytes[(space + 1)...]
+        return rest.skip("/app/") && rest.component() != nil && rest.skip("/endpoint/") && !rest.skip("data/")
+    }
 
     /// nil for anything else.
     init?(_ path: String) {

@@ -4,7 +4,7 @@ import Synchronization
 /// The value of the `Date` header, made anew every second.
 ///
 /// Source: RFC 9110 §5.6.7, IMF-fixdate.
-enum HTTPDate {
+public enum HTTPDate {
     private struct Written {
         var second = Int.min
         var text = ""
@@ -13,7 +13,7 @@ enum HTTPDate {
     private static let newest = Mutex(Written())
 
     /// Now.
-    static var text: String {
+    public static var text: String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME_COARSE, &now)
         let second = now.tv_sec

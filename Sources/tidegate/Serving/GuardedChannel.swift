@@ -2,12 +2,12 @@ import HTTPGateway
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOSSL
 import Scripting
 
 /// A connection with a ``ConnectionGuard`` and a ``TurnstileHandler`` before everything else.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
-    let connections: ConnectionCount
     let turnstiles: Turnstiles
     let headTimeout: TimeAmount
     let isPlain: Bool
@@ -24,7 +24,6 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let presence = CallerPresence()
         let guardian = ConnectionGuard(
-            connections: connections,
             headTimeout: headTimeout,
             isPlain: isPlain,
             presence: presence,
@@ -38,7 +37,13 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
-        return base.setup(channel: channel, logger: logger).map { Value(base: $0, presence: presence) }
+        return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            // Plain HTTP has no such handler, and closes in order by itself.
+            if let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self) {
+                try channel.pipeline.syncOperations.addHandler(FlushingClose(), position: .after(tls))
+            }
+            return Value(base: value, presence: presence)
+        }
     }
 
     func handle(value: Value, logger: Logger) async {
@@ -50,9 +55,9 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 
 /// How the connections of all doors are guarded: the limits, and what is counted across doors.
 struct ConnectionPolicy: Sendable {
-    private let connections: ConnectionCount
-    private let turnstiles: Turnstiles
-    private let headTimeout: TimeAmount
+    let connections: ConnectionCount
+    let turnstiles: Turnstiles
+    let headTimeout: TimeAmount
     private let idleTimeout: TimeAmount
 
     /// Takes no more connections than the system has files for: those to PostgreSQL, logs and the like need some.
@@ -68,19 +73,15 @@ struct ConnectionPolicy: Sendable {
         idleTimeout = .seconds(Int64(settings.connections.idleTimeout))
     }
 
-    /// A door's connections, guarded and each on its own thread.
-    func guarded<Base: ServerChildChannel>(_ base: Base, isPlain: Bool) -> PinnedChannel<GuardedChannel<Base>>
-    {
-        PinnedChannel(
-            base: GuardedChannel(
-                base: base,
-                connections: connections,
-                turnstiles: turnstiles,
-                headTimeout: headTimeout,
-                isPlain: isPlain,
-                // Connections of HTTP/2 do so themselves.
-                idleTimeout: isPlain ? idleTimeout : nil
-            )
+    /// A door's connections, guarded.
+    func guarded<Base: ServerChildChannel>(_ base: Base, isPlain: Bool) -> GuardedChannel<Base> {
+        GuardedChannel(
+            base: base,
+            turnstiles: turnstiles,
+            headTimeout: headTimeout,
+            isPlain: isPlain,
+            // Connections of HTTP/2 do so themselves.
+            idleTimeout: isPlain ? idleTimeout : nil
         )
     }
 }

@@ -5,6 +5,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
 import SyncBridge
@@ -54,59 +55,44 @@ struct ServerProcess: Sendable {
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers
+        let framework = framework(responder)
         services.append(
-            door(
-                Application(
+            HTTPDoor(
+                child: DirectChannel(
+                    HTTP1Channel(responder: framework, configuration: plain),
                     responder: responder,
-                    server: HTTPServerBuilder { [plain] framework in
-                        guarding.guarded(
-                            DirectChannel(
-                                HTTP1Channel(responder: framework, configuration: plain),
-                                responder: responder,
-                                serverName: Self.name,
-                                readiness: readiness
-                            ),
-                            isPlain: true
-                        )
-                    },
-                    configuration: configuration(host: settings.host, port: settings.port),
-                    onServerRunning: { await doors.opened(http: $0.localAddress?.port ?? 0) },
-                    eventLoopGroupProvider: .shared(loops),
-                    logger: logger
+                    serverName: Self.name,
+                    readiness: readiness
                 ),
-                settings.host,
-                settings.port,
-                .port,
-                on: loops
+                host: settings.host,
+                port: settings.port,
+                setting: .port,
+                isPlain: true,
+                policy: guarding,
+                loops: loops,
+                logger: logger,
+                onOpen: { await doors.opened(http: $0) }
             )
         )
         if let certificates {
             services.append(
-                door(
-                    Application(
-                        responder: responder,
-                        server: HTTPServerBuilder { responder in
-                            guarding.guarded(
-                                try HTTP2UpgradeChannel(
-                                    tlsConfiguration: certificates.configuration(),
-                                    configuration: .init(
-                                        idleTimeout: .seconds(settings.connections.idleTimeout),
-                                        streamConfiguration: http1
-                                    ),
-                                    responder: responder
-                                ),
-                                isPlain: false
-                            )
-                        },
-                        configuration: configuration(host: settings.httpsHost, port: settings.httpsPort),
-                        onServerRunning: { await doors.opened(https: $0.localAddress?.port ?? 0) },
-                        eventLoopGroupProvider: .shared(loops),
-                        logger: logger
+                HTTPDoor(
+                    child: try HTTP2UpgradeChannel(
+                        tlsConfiguration: certificates.configuration(),
+                        configuration: .init(
+                            idleTimeout: .seconds(settings.connections.idleTimeout),
+                            streamConfiguration: http1
+                        ),
+                        responder: framework
                     ),
-                    settings.httpsHost,
-                    settings.httpsPort,
-                    .httpsPort,
-                    on: loops
+                    host: settings.httpsHost,
+                    port: settings.httpsPort,
+                    setting: .httpsPort,
+                    isPlain: false,
+                    policy: guarding,
+                    loops: loops,
+                    logger: logger,
+                    onOpen: { await doors.opened(https: $0) }
                 )
             )
         }
@@ -126,19 +112,24 @@ struct ServerProcess: Sendable {
         try await group.run()
     }
 
-    private func door(
-        _ server: any Service,
-        _ host: String,
-        _ port: Int,
-        _ setting: Setting,
-        on loops: (any EventLoopGroup)? = nil
-    ) -> Door {
-        Door(
-            server: server,
-            address: "\(host):\(port)",
-            setting: setting.name,
-            executor: loops.map { EventLoopTaskExecutor($0.next()) }
-        )
+    /// What the framework's own server has done with each request that comes through it.
+    private func framework<Responder: HTTPResponder>(_ responder: Responder) -> HTTPChannelHandler.Responder
+    where Responder.Context == GatewayContext {
+        { [logger] request, writer, channel in
+            var response: Response
+            do {
+                let context = GatewayContext(source: .init(channel: channel, logger: logger))
+                response = try await responder.respond(to: request, context: context)
+            } catch let error as HTTPParserError {
+                throw error
+            } catch {
+                logger.error("a request was not answered: \(error)")
+                response = Response(status: .internalServerError)
+            }
+            response.headers[.date] = HTTPDate.text
+            response.headers[.server] = Self.name
+            try await writer.write(response: response.head, body: response.body)
+        }
     }
 
     /// The operator's door, unless it is turned off.
@@ -148,17 +139,19 @@ struct ServerProcess: Sendable {
         guard let port = settings.adminPort else { return [] }
         let gateway = AdminGateway(telemetry: composition.telemetry, readiness: composition.readiness)
         return [
-            door(
-                Application(
+            Door(
+                server: Application(
                     responder: gateway.responder(),
                     server: .http1(configuration: http1),
-                    configuration: configuration(host: settings.adminHost, port: port),
+                    configuration: ApplicationConfiguration(
+                        address: .hostname(settings.adminHost, port: port),
+                        serverName: Self.name
+                    ),
                     onServerRunning: { await onOpen($0.localAddress?.port ?? 0) },
                     logger: logger
                 ),
-                settings.adminHost,
-                port,
-                .adminPort
+                address: "\(settings.adminHost):\(port)",
+                setting: Setting.adminPort.name
             )
         ]
     }
@@ -196,12 +189,6 @@ struct ServerProcess: Sendable {
         remove(DrainHandler.self)
         remove(SlowBodyHandler.self)
         remove(SlowReaderHandler.self)
-    }
-
-    private func configuration(host: String, port: Int) -> ApplicationConfiguration {
-        // The system takes less where its own limit is lower (`net.core.somaxconn`, 4096 by default). Who is not
-        // taken tries again a second later, and all of those at once.
-        ApplicationConfiguration(address: .hostname(host, port: port), serverName: Self.name, backlog: 16_384)
     }
 }
 

@@ -340,7 +340,7 @@ struct LimitSetting: Sendable {
             "header-timeout",
             30,
             in: 1...3600,
-            "Seconds from a connection's beginning, or a request's first byte, to the end of its header; TLS included."
+            "Seconds that a connection may say nothing, and from a request's first byte to the end of its header; TLS included."
         ) {
             $0.connections.headTimeout = $1
         },
