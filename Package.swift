@@ -78,7 +78,8 @@ let package = Package(
         room("AppDefinition", ["Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]),
 
         // Devices
-        room("Threading"),
+        .target(name: "CSchedule"),
+        room("Threading", ["CSchedule"]),
         room(
             "Observability",
             ["Errors", product("Logging", "swift-log"), product("CoreMetrics", "swift-metrics")]
