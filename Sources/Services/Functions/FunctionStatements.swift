@@ -86,12 +86,7 @@ enum FunctionStatements {
         return AskedSource(question: Int64(question), name: name, source: source, script: rows.text(0, 3))
     }
 
-    /// Tells who asked.
-    ///
-    /// - Parameters:
-    ///   - question: The number of what was asked.
-    ///   - isParsed: Whether the engine had the time.
-    ///   - fault: What is wrong.
+    /// Tells who asked under a number whether the engine had the time to parse the source, and what is wrong with it.
     static func answerSource(_ question: Int64, isParsed: Bool, fault: String?) -> SQLFragment {
         """
         SELECT tidegate.answer_source(\(bind: .int(question)), \(bind: .bool(isParsed)), \(optional(fault)))

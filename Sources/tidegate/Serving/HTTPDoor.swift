@@ -50,7 +50,7 @@ struct HTTPDoor<Child: ServerChildChannel>: Service {
         await onOpen(listening.port)
         // Ends the same way when it is cancelled.
         try? await gracefulShutdown()
-        reception.stop()
+        await reception.stop()
         await connections.end()
     }
 }

@@ -27,6 +27,7 @@ final class Reception: Sendable {
     private let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     private let wakeup = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
     private let isStopped = Atomic(false)
+    private let ending = Mutex((isOver: false, waiting: CheckedContinuation<Void, Never>?.none))
 
     private static let listenToken = UInt64.max - 1
     private static let wakeToken = UInt64.max
@@ -63,18 +64,25 @@ final class Reception: Sendable {
         Glibc.close(wakeup)
     }
 
-    /// Starts the thread, which keeps the reception alive until ``stop()``.
+    /// Starts the thread, which keeps the reception alive until ``stop()``; to be called once, and before that.
     func start() {
         _ = cepoll_control(poll, EPOLL_CTL_ADD, wakeup, EPOLLIN.rawValue, Self.wakeToken)
         listen(true)
         DedicatedThread.start(name: "reception") { self.run() }
     }
 
-    /// Takes nobody in any more, and closes the connections that have said nothing.
-    func stop() {
+    /// Takes in who waits, hands on who has said something by now, closes all others and returns when that is done.
+    func stop() async {
         isStopped.store(true, ordering: .releasing)
         var one: UInt64 = 1
         _ = write(wakeup, &one, 8)
+        await withCheckedContinuation { continuation in
+            let isOver = ending.withLock { ending in
+                if !ending.isOver { ending.waiting = continuation }
+                return ending.isOver
+            }
+            if isOver { continuation.resume() }
+        }
     }
 
     private func listen(_ isListening: Bool) {
@@ -113,8 +121,22 @@ final class Reception: Sendable {
                 listen(true)
             }
         }
+        end(&silent)
+        let waiting = ending.withLock { ending in
+            ending.isOver = true
+            return ending.waiting.take()
+        }
+        waiting?.resume()
+    }
+
+    private func end(_ silent: inout SilentConnections) {
+        // Those for whom the system has made a connection already; more than it keeps cannot wait.
+        for _ in 0..<256 { _ = takeIn(&silent) }
         Glibc.close(listening.descriptor)
-        for socket in silent.takeAll() { drop(socket) }
+        var arrivals: [Arrival] = []
+        for socket in silent.sockets { hear(socket, &silent, &arrivals) }
+        if !arrivals.isEmpty { receive(arrivals) }
+        for socket in silent.sockets { drop(socket) }
     }
 
     /// - Returns: Whether the system has room for more.
@@ -216,8 +238,6 @@ struct SilentConnections {
         return late
     }
 
-    mutating func takeAll() -> [Int32] {
-        defer { self = SilentConnections() }
-        return Array(numbers.keys)
-    }
+    /// All of them, in no order.
+    var sockets: [Int32] { Array(numbers.keys) }
 }
