@@ -78,8 +78,7 @@ let package = Package(
         room("AppDefinition", ["Rules", "Schemas", "Accounts", "MQL", "BSON", "Errors"]),
 
         // Devices
-        .target(name: "CSchedule"),
-        room("Threading", ["CSchedule"]),
+        room("Threading"),
         room(
             "Observability",
             ["Errors", product("Logging", "swift-log"), product("CoreMetrics", "swift-metrics")]

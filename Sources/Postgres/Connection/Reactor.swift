@@ -31,10 +31,7 @@ final class Reactor: Sendable {
         precondition(poll >= 0 && wakeup >= 0, "cannot make an epoll instance: errno \(errno)")
         _ = cepoll_control(poll, EPOLL_CTL_ADD, wakeup, EPOLLIN.rawValue, Self.wakeupToken)
         // The thread keeps the reactor alive until `stop`.
-        DedicatedThread.start(name: name) {
-            ThreadSlice.shorten()
-            self.loop()
-        }
+        DedicatedThread.start(name: name) { self.loop() }
     }
 
     deinit {

@@ -9,7 +9,6 @@ import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
 import SyncBridge
-import Threading
 
 /// Runs the doors of one composition until told to stop: plain HTTP, and HTTPS when there is a certificate.
 struct ServerProcess: Sendable {
@@ -53,7 +52,6 @@ struct ServerProcess: Sendable {
             numberOfThreads: System.coreCount,
             metricsDelegate: gateway.turnstiles
         )
-        for loop in loops.makeIterator() { loop.execute { ThreadSlice.shorten() } }
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers
