@@ -8,12 +8,20 @@ extension RequestLog {
     static let interval = Duration.milliseconds(250)
     /// The longest pause while the database is away.
     static let longestPause = Duration.seconds(10)
-    /// Rows in one statement.
-    static let batch = 2000
+    /// Rows in one statement: one or two milliseconds of a processor.
+    static let batch = 200
+    /// Rows in one statement when they come faster than that.
+    static let largeBatch = 2000
+    /// How many times as long as a statement took its writer rests before the next.
+    ///
+    /// A system that shares its processors out fairly lets PostgreSQL as a whole wait once it has had more than its share,
+    /// so that a thousand rows at once cost whoever reads meanwhile, on another session, tens of milliseconds.
+    static let rest = 3
     /// How long a loss is not mentioned again.
     static let quiet = Duration.seconds(3600)
 
-    /// Writes rows until its task is cancelled: all that wait, four times a second, one statement at a time.
+    /// Writes rows until its task is cancelled: all that wait, four times a second, one statement at a time and with rests
+    /// between them.
     ///
     /// While the database is away, or refuses, it tries again less and less often, and rows wait; what does
     /// not fit any more is dropped, the oldest first.
@@ -23,7 +31,7 @@ extension RequestLog {
         while true {
             try? await Task.sleep(for: pause)
             if Task.isCancelled { return }
-            if let error = await writeAll(to: database, deadline: nil) {
+            if let error = await writeAll(to: database, deadline: nil, rests: true) {
                 pause = min(pause * 2, Self.longestPause)
                 // That the database is away, the pool says.
                 if !hasComplained, error.code != .maintenanceInProgress {
@@ -40,7 +48,7 @@ extension RequestLog {
 
     /// Writes what is left, and gives up when that takes too long; for the end of the process.
     public func flush(to database: Database, within limit: Duration = .seconds(3)) async {
-        _ = await writeAll(to: database, deadline: .now + limit)
+        _ = await writeAll(to: database, deadline: .now + limit, rests: false)
         state.withLock { state in
             let left = state.waiting.take(.max).count
             if left > 0 { state.lost[.full, default: 0] += left }
@@ -66,17 +74,27 @@ extension RequestLog {
     }
 
     /// Answers what kept rows from being written, nil when none wait any more.
-    private func writeAll(to database: Database, deadline: ContinuousClock.Instant?) async -> ServiceError? {
+    private func writeAll(
+        to database: Database,
+        deadline: ContinuousClock.Instant?,
+        rests: Bool
+    ) async -> ServiceError? {
         while true {
-            let batch = state.withLock { state in
-                let batch = state.waiting.take(Self.batch)
+            let (batch, mayRepeat, isLast) = state.withLock { state in
+                let isShort = rests && state.waiting.count < state.waiting.capacity / 4
+                let batch = state.waiting.take(isShort ? Self.batch : Self.largeBatch)
                 state.writingSince = batch.first.map { $0.start + $0.duration }
-                return batch
+                let mayRepeat = state.repeatable > 0
+                state.repeatable = max(0, state.repeatable - batch.count)
+                return (batch, mayRepeat, state.waiting.count == 0)
             }
             if batch.isEmpty { return nil }
-            let error = await write(batch, to: database, deadline: deadline)
+            let begin = ContinuousClock.now
+            let error = await write(batch, mayRepeat: mayRepeat, to: database, deadline: deadline)
             state.withLock { $0.writingSince = nil }
             if let error { return error }
+            if rests, !isLast { try? await Task.sleep(for: (.now - begin) * Self.rest) }
+            if isLast || rests && Task.isCancelled { return nil }
         }
     }
 
@@ -84,16 +102,15 @@ extension RequestLog {
     /// only the row at fault is lost.
     private func write(
         _ batch: [RequestRecord],
+        mayRepeat: Bool,
         to database: Database,
         deadline: ContinuousClock.Instant?
     ) async -> ServiceError? {
-        let mayRepeat = state.withLock { $0.mayRepeat }
         let statement = RequestLogStatements.insert(batch, now: .now, mayRepeat: mayRepeat)
         do throws(ServiceError) {
             let limit = ContinuousClock.now + .seconds(10)
             let deadline = deadline.map { min($0, limit) } ?? limit
             _ = try await database.run(statement, plan: .generic, deadline: deadline)
-            state.withLock { $0.mayRepeat = false }
             return nil
         } catch {
             guard error.isAboutValues else {
@@ -107,11 +124,12 @@ extension RequestLog {
             }
             let half = batch.count / 2
             let rest = Array(batch[half...])
-            if let error = await write(Array(batch[..<half]), to: database, deadline: deadline) {
+            let first = Array(batch[..<half])
+            if let error = await write(first, mayRepeat: mayRepeat, to: database, deadline: deadline) {
                 putBack(rest)
                 return error
             }
-            return await write(rest, to: database, deadline: deadline)
+            return await write(rest, mayRepeat: mayRepeat, to: database, deadline: deadline)
         }
     }
 
@@ -119,7 +137,7 @@ extension RequestLog {
         state.withLock { state in
             let lost = state.waiting.putBack(batch)
             if lost > 0 { state.lost[.full, default: 0] += lost }
-            state.mayRepeat = true
+            state.repeatable += batch.count - lost
         }
     }
 

@@ -41,8 +41,8 @@ public final class RequestLog: Sendable {
         var quietUntil: [LogLoss: ContinuousClock.Instant] = [:]
         /// When the oldest request ended of those whose rows are being written.
         var writingSince: ContinuousClock.Instant?
-        /// Whether the oldest rows may have been written by a statement whose answer was not heard.
-        var mayRepeat = false
+        /// So many of the oldest rows may have been written by a statement whose answer was not heard.
+        var repeatable = 0
     }
 
     /// From here on a successful read is slow, and so always logged.

@@ -114,7 +114,7 @@ struct RequestLogWritingTests {
         _ = try await database.run("ALTER TABLE tidegate.logs RENAME TO gone")
         for number in 0..<1200 { fixture.log.take(fixture.record(number) { $0.operation = "away" }) }
         // The first batch has been tried, and put back.
-        try await eventually { fixture.log.state.withLock { $0.mayRepeat } }
+        try await eventually { fixture.log.state.withLock { $0.repeatable > 0 } }
         // As if the answer to the first batch had been lost.
         _ = try await database.run("ALTER TABLE tidegate.gone RENAME TO logs")
         try await eventually { try await rows("status", "away").count == 1200 }
@@ -132,9 +132,30 @@ struct RequestLogWritingTests {
         await fixture.log.flush(to: database)
         fixture.log.state.withLock { state in
             _ = state.waiting.putBack(Array(records))
-            state.mayRepeat = true
+            state.repeatable = 3
         }
         await fixture.log.flush(to: database)
         #expect(try await rows("right(request_id, 1)", "repeated") == ["0", "1", "2"])
+    }
+
+    @Test("writes no row again whatever the statements' sizes")
+    func repetitionInPieces() async throws {
+        let fixture = RequestLogFixture()
+        let count = RequestLog.batch * 4
+        let records = (0..<count).map { fixture.record($0) { $0.operation = "in pieces" } }
+        for record in records { fixture.log.take(record) }
+        await fixture.log.flush(to: database)
+        let news = fixture.record(count) { $0.operation = "in pieces" }
+        fixture.log.state.withLock { state in
+            _ = state.waiting.putBack(records)
+            state.repeatable = count
+        }
+        fixture.log.take(news)
+        let task = Task { await fixture.log.run(on: database) }
+        try await eventually { fixture.log.waiting == 0 && fixture.log.lag() == .zero }
+        task.cancel()
+        await task.value
+        #expect(try await rows("request_id", "in pieces") == (records + [news]).map(\.requestID))
+        #expect(fixture.log.state.withLock { $0.repeatable } == 0)
     }
 }
