@@ -10,10 +10,12 @@ public final class DedicatedThread: SerialExecutor {
 
     /// Starts the thread.
     ///
-    /// - Parameter name: Shown by `top -H` and debuggers; the kernel keeps 15 bytes.
-    public init(name: String) {
+    /// - Parameters:
+    ///   - name: Shown by `top -H` and debuggers; the kernel keeps 15 bytes.
+    ///   - niceness: As for ``start(name:stackBytes:niceness:_:)``; programs that are started here have it, too.
+    public init(name: String, niceness: Int32 = 0) {
         let inbox = inbox
-        Self.start(name: name) {
+        Self.start(name: name, niceness: niceness) {
             while let work = inbox.next() {
                 switch work {
                 case .job(let job, let executor): job.runSynchronously(on: executor)
@@ -65,8 +67,8 @@ public final class DedicatedThread: SerialExecutor {
                 guard let context else { return nil }
                 let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
                 nameThisThread(start.name)
-                // Linux has this of a thread, and of the calling one without an id.
-                if start.niceness != 0 { setpriority(Int32(PRIO_PROCESS.rawValue), 0, start.niceness) }
+                // Linux has this of a thread.
+                if start.niceness != 0 { _ = nice(start.niceness) }
                 start.body()
                 return nil
             },

@@ -1,8 +1,22 @@
 import ArgumentParser
 import Observability
+import Scripting
+
+/// The program's entry.
+@main
+enum Entry {
+    @MainActor
+    static func main() async {
+        // Started by the dozen, with less of the processors than others: it begins in the thread that is there, before the
+        // runtime starts threads of its own, which have the niceness that they please.
+        if CommandLine.arguments.dropFirst().first == FunctionWorkerCommand.configuration.commandName {
+            FunctionWorker.serve()
+        }
+        await Tidegate.main()
+    }
+}
 
 /// `tidegate`: the command line.
-@main
 struct Tidegate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidegate",

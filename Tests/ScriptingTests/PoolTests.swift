@@ -391,6 +391,33 @@ struct PoolTests {
         )
     }
 
+    @Test("leaves processors that are short to others, with every thread of a worker")
+    func niceness() async throws {
+        let pool = ScriptFixture.pool(ScriptLimits(workers: 1))
+        let bundle = ScriptFixture.bundle(["test": Self.waits])
+        let seen = Mutex<[Int]>([])
+        let host = RecordingHost { _ in
+            guard let id = pool.processIDs.first else { return .success(.null) }
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
+            let levels = threads.compactMap { thread -> Int? in
+                let file = FileManager.default.contents(atPath: "/proc/\(id)/task/\(thread)/stat") ?? Data()
+                // Behind the name, which may hold anything, the state comes third and the niceness nineteenth.
+                let fields = String(decoding: file, as: UTF8.self).split(separator: ")").last?.split(
+                    separator: " "
+                )
+                return fields.flatMap { $0.count > 16 ? Int($0[16]) : nil }
+            }
+            seen.withLock { $0 = levels }
+            return .success(.null)
+        }
+        _ = await pool.run(ScriptFixture.call(.named("test")), of: bundle, host: host)
+        await pool.shutdown()
+        let ours = Int(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))
+        let levels = seen.withLock { $0 }
+        #expect(levels.count > 1)
+        #expect(levels.allSatisfy { $0 == min(19, ours + 10) }, "\(levels)")
+    }
+
     @Test("hands a source's big arguments and answers over")
     func bigValues() async {
         let text = String(repeating: "é0123456789", count: 400_000)

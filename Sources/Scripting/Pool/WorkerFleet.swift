@@ -12,7 +12,9 @@ final class WorkerFleet: Sendable {
     private let limits: ScriptLimits
     private let observer: Observer
     /// Starts and reaps workers; they end with this thread.
-    private let spawner = DedicatedThread(name: "script-spawn")
+    ///
+    /// However many scripts compute, or workers start: who serves others comes first.
+    private let spawner = DedicatedThread(name: "script-spawn", niceness: 10)
     private let state: Mutex<State>
 
     private struct State {

@@ -10,8 +10,6 @@ public enum FunctionWorker {
     public static func serve() -> Never {
         // The gateway's death is the worker's; the thread that watches the socket is the second way.
         cscript_die_with_parent()
-        // However many scripts compute: who serves others comes first.
-        _ = nice(10)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(UInt32(RLIMIT_CORE.rawValue)), &none)
         setrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &none)
