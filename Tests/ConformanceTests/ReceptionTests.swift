@@ -58,7 +58,7 @@ struct ReceptionTests {
     func speaks() async throws {
         try await withReception { address, arrivals in
             let silent = try RawConnection(address)
-            for (path, mayWait) in [
+            for (path, callsFunction) in [
                 ("/app/shop-abcde/endpoint/hello?a=1", true),
                 ("/app/shop-abcde/endpoint/data/v1/action/findOne", false),
                 ("/api/client/v2.0/app/shop-abcde/functions/call", false), ("/health", false),
@@ -69,13 +69,13 @@ struct ReceptionTests {
                 connection.send(said)
                 let arrival = try await arrivals.next()
                 #expect(Arrivals.text(arrival) == said)
-                #expect(arrival.mayWait == mayWait, "\(path)")
+                #expect(arrival.callsFunction == callsFunction, "\(path)")
                 Glibc.close(arrival.socket)
             }
             silent.send("G")
             let arrival = try await arrivals.next()
             #expect(Arrivals.text(arrival) == "G")
-            #expect(!arrival.mayWait)
+            #expect(!arrival.callsFunction)
             Glibc.close(arrival.socket)
         }
         // What is encrypted says nothing of what it calls.
@@ -83,7 +83,7 @@ struct ReceptionTests {
             let connection = try RawConnection(address)
             connection.send("GET /app/shop-abcde/endpoint/hello HTTP/1.1\r\n")
             let arrival = try await arrivals.next()
-            #expect(!arrival.mayWait)
+            #expect(!arrival.callsFunction)
             Glibc.close(arrival.socket)
         }
     }

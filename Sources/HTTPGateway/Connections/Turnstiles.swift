@@ -34,11 +34,10 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
     /// Has something done when the turn of a new connection has come, which usually is at once; to be called on the loop.
     ///
     /// - Parameters:
-    ///   - mayWait: Whether it is of those who wait for workers anyway: they have a line of their own.
     ///   - loop: Where the connection is to be.
     ///   - body: Makes the connection.
-    public func enter(mayWait: Bool, on loop: any EventLoop, _ body: @escaping () -> Void) {
-        (mayWait ? of(loop).newCallers : of(loop).newcomers).pass(body)
+    public func enter(on loop: any EventLoop, _ body: @escaping () -> Void) {
+        of(loop).newcomers.pass(body)
     }
 
     /// Waits for the turn of a call, which usually has come.
@@ -59,7 +58,6 @@ public final class Turnstiles: NIOEventLoopMetricsDelegate {
 /// The turnstiles of one event loop.
 struct LoopTurnstiles {
     let newcomers: Turnstile
-    let newCallers: Turnstile
     let callers: Turnstile
     let calls: Turnstile
     let leavers: Turnstile
@@ -69,7 +67,6 @@ struct LoopTurnstiles {
         // Others wait for about a millisecond then, and what comes in such numbers all the time is not held up.
         // A connection costs several times what a request does.
         newcomers = Turnstile(loop, ticks, atOnce: 4, rests: true)
-        newCallers = Turnstile(loop, ticks, atOnce: 4, rests: true)
         callers = Turnstile(loop, ticks, atOnce: 16)
         calls = Turnstile(loop, ticks, atOnce: 16)
         leavers = Turnstile(loop, ticks, atOnce: 16)

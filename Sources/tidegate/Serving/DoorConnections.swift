@@ -19,8 +19,12 @@ final class DoorConnections<Child: ServerChildChannel>: Sendable {
         var whenOver: CheckedContinuation<Void, Never>?
     }
 
+    /// An event loop, and what runs tasks on it.
+    private typealias Place = (loop: any EventLoop, executor: EventLoopTaskExecutor)
+
     private let child: Child
-    private let loops: [(loop: any EventLoop, executor: EventLoopTaskExecutor)]
+    private let requests: [Place]
+    private let calls: [Place]
     private let turnstiles: Turnstiles
     private let count: ConnectionCount
     private let logger: Logger
@@ -29,19 +33,20 @@ final class DoorConnections<Child: ServerChildChannel>: Sendable {
 
     /// - Parameters:
     ///   - child: Sets channels up and serves them.
-    ///   - loops: Take turns with them.
+    ///   - loops: Those of each kind take turns.
     ///   - turnstiles: Say when one is made.
     ///   - count: Of all doors together; each connection is in it already.
     ///   - logger: Of the framework.
     init(
         _ child: Child,
-        on loops: any EventLoopGroup,
+        on loops: DoorLoops,
         turnstiles: Turnstiles,
         count: ConnectionCount,
         logger: Logger
     ) {
         self.child = child
-        self.loops = loops.makeIterator().map { ($0, EventLoopTaskExecutor($0)) }
+        requests = loops.requests.makeIterator().map { ($0, EventLoopTaskExecutor($0)) }
+        calls = loops.calls.makeIterator().map { ($0, EventLoopTaskExecutor($0)) }
         self.turnstiles = turnstiles
         self.count = count
         self.logger = logger
@@ -50,16 +55,19 @@ final class DoorConnections<Child: ServerChildChannel>: Sendable {
     /// Serves connections that have said something.
     func receive(_ arrivals: [Reception.Arrival]) {
         state.withLock { $0.underWay += arrivals.count }
-        var shares = [[Reception.Arrival]](repeating: [], count: loops.count)
+        spread(arrivals.filter { !$0.callsFunction }, over: requests)
+        spread(arrivals.filter(\.callsFunction), over: calls)
+    }
+
+    private func spread(_ arrivals: [Reception.Arrival], over places: [Place]) {
+        var shares = [[Int32]](repeating: [], count: places.count)
         for arrival in arrivals {
-            shares[turn.add(1, ordering: .relaxed).oldValue % loops.count].append(arrival)
+            shares[turn.add(1, ordering: .relaxed).oldValue % places.count].append(arrival.socket)
         }
-        for (place, share) in shares.enumerated() where !share.isEmpty {
-            loops[place].loop.execute {
-                for arrival in share {
-                    self.turnstiles.enter(mayWait: arrival.mayWait, on: self.loops[place].loop) {
-                        self.make(arrival.socket, place)
-                    }
+        for (place, share) in zip(places, shares) where !share.isEmpty {
+            place.loop.execute {
+                for socket in share {
+                    self.turnstiles.enter(on: place.loop) { self.make(socket, place) }
                 }
             }
         }
@@ -87,8 +95,8 @@ final class DoorConnections<Child: ServerChildChannel>: Sendable {
         }
     }
 
-    private func make(_ socket: Int32, _ place: Int) {
-        ClientBootstrap(group: loops[place].loop)
+    private func make(_ socket: Int32, _ place: Place) {
+        ClientBootstrap(group: place.loop)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in
                 channel.closeFuture.whenComplete { _ in
@@ -107,10 +115,10 @@ final class DoorConnections<Child: ServerChildChannel>: Sendable {
             .whenComplete { _ in }
     }
 
-    private func serve(_ value: Child.Value, _ place: Int) {
+    private func serve(_ value: Child.Value, _ place: Place) {
         // Ends with its connection, and `end` waits for it: no child of a group, which would look for it among all of its
         // children when it ends.
-        Task(executorPreference: loops[place].executor) {
+        Task(executorPreference: place.executor) {
             await self.child.handle(value: value, logger: self.logger)
             self.ended()
         }

@@ -18,7 +18,7 @@ struct HTTPDoor<Child: ServerChildChannel>: Service {
     /// Whether it is without TLS.
     let isPlain: Bool
     let policy: ConnectionPolicy
-    let loops: any EventLoopGroup
+    let loops: DoorLoops
     let logger: Logger
     /// Called with the port once it listens.
     let onOpen: @Sendable (Int) async -> Void

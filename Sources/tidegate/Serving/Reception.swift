@@ -14,8 +14,8 @@ final class Reception: Sendable {
     /// A connection that has said something, all of which is still to be read.
     struct Arrival: Sendable {
         let socket: Int32
-        /// Whether it calls a function, and so waits for a worker anyway.
-        let mayWait: Bool
+        /// Whether its first request calls a function.
+        let callsFunction: Bool
     }
 
     private let listening: ListeningSocket
@@ -171,7 +171,7 @@ final class Reception: Sendable {
 
     /// Hands on who has said something, and lets go who has gone.
     private func hear(_ socket: Int32, _ silent: inout SilentConnections, _ arrivals: inout [Arrival]) {
-        let (count, mayWait) = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.glance) {
+        let (count, callsFunction) = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.glance) {
             buffer in
             let count = recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_PEEK))
             guard isPlain, count > 0 else { return (count, false) }
@@ -181,7 +181,7 @@ final class Reception: Sendable {
         silent.remove(socket)
         guard count > 0 else { return drop(socket) }
         _ = cepoll_control(poll, EPOLL_CTL_DEL, socket, 0, 0)
-        arrivals.append(Arrival(socket: socket, mayWait: mayWait))
+        arrivals.append(Arrival(socket: socket, callsFunction: callsFunction))
     }
 
     private func refuse(_ socket: Int32) {

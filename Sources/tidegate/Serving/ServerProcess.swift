@@ -6,7 +6,6 @@ import HummingbirdHTTP2
 import Logging
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import ServiceLifecycle
 import SyncBridge
 
@@ -48,10 +47,7 @@ struct ServerProcess: Sendable {
         plain.idleTimeout = nil
         let readiness = composition.readiness
         let guarding = ConnectionPolicy(settings, gateway.turnstiles, logger)
-        let loops = MultiThreadedEventLoopGroup(
-            numberOfThreads: System.coreCount,
-            metricsDelegate: gateway.turnstiles
-        )
+        let loops = DoorLoops(gateway.turnstiles)
         // Services stop in reverse order: this door last, so that it tells of the others' end.
         var services: [any Service] = admin(http1) { await doors.opened(admin: $0) }
         services += composition.followers
