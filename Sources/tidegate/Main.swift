@@ -9,7 +9,7 @@ enum Entry {
     static func main() async {
         // Started by the dozen, with less of the processors than others: it begins in the thread that is there, before the
         // runtime starts threads of its own, which have the niceness that they please.
-        if CommandLine.arguments.dropFirst().first == FunctionWorkerCommand.configuration.commandName {
+        if CommandLine.arguments.dropFirst().first == FunctionWorkers.argument {
             FunctionWorker.serve()
         }
         await Tidegate.main()
@@ -25,7 +25,7 @@ struct Tidegate: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, MigrateCommand.self, CheckCommand.self, ImportCommand.self,
             ExportCommand.self, ImportDocumentsCommand.self, LogsCommand.self, ExplainCommand.self,
-            BuildIndexesCommand.self, ImportUsersCommand.self, FunctionWorkerCommand.self,
+            BuildIndexesCommand.self, ImportUsersCommand.self,
         ]
     )
 }
