@@ -1,6 +1,9 @@
 import Glibc
 import HTTPGateway
+import HummingbirdCore
+import Logging
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import tidegate
@@ -16,6 +19,55 @@ struct DoorLoopsTests {
             levels.append(level)
         }
         return levels
+    }
+
+    /// Notes on which loops connections are made, and makes none of them.
+    private final class Notes: ServerChildChannel {
+        struct Value: ServerChildChannelValue {
+            let channel: any Channel
+        }
+
+        let loops = Mutex<[ObjectIdentifier]>([])
+
+        func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+            loops.withLock { $0.append(ObjectIdentifier(channel.eventLoop)) }
+            return channel.eventLoop.makeFailedFuture(ChannelError.eof)
+        }
+
+        func handle(value: Value, logger: Logger) async {}
+    }
+
+    @Test(
+        "serve connections that begin by calling a function apart from all others",
+        arguments: [true, false]
+    )
+    func apart(callsFunction: Bool) async throws {
+        let turnstiles = Turnstiles()
+        let loops = DoorLoops(turnstiles)
+        let notes = Notes()
+        let connections = DoorConnections(
+            notes,
+            on: loops,
+            turnstiles: turnstiles,
+            count: ConnectionCount(most: 0),
+            logger: Logger(label: "test")
+        )
+        let arrivals = (0..<8).map { _ in
+            var ends: [Int32] = [0, 0]
+            _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+            Glibc.close(ends[1])
+            return Reception.Arrival(socket: ends[0], callsFunction: callsFunction)
+        }
+        connections.receive(arrivals)
+        await connections.end()
+        let expected = (callsFunction ? loops.calls : loops.requests).makeIterator().map(
+            ObjectIdentifier.init
+        )
+        let seen = notes.loops.withLock { $0 }
+        #expect(seen.count == 8)
+        #expect(Set(seen) == Set(expected))
+        try await loops.requests.shutdownGracefully()
+        try await loops.calls.shutdownGracefully()
     }
 
     @Test("leave processors that are short to requests rather than to calls")

@@ -93,8 +93,11 @@ extension RequestLog {
             let error = await write(batch, mayRepeat: mayRepeat, to: database, deadline: deadline)
             state.withLock { $0.writingSince = nil }
             if let error { return error }
-            if rests, !isLast { try? await Task.sleep(for: (.now - begin) * Self.rest) }
-            if isLast || rests && Task.isCancelled { return nil }
+            guard rests else { continue }
+            // What has come meanwhile waits for the next of the four.
+            if isLast { return nil }
+            try? await Task.sleep(for: (.now - begin) * Self.rest)
+            if Task.isCancelled { return nil }
         }
     }
 
